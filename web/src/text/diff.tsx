@@ -1,6 +1,6 @@
 // A unified diff with line numbers, folding of long parts, and changes within lines.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { plural, safeText } from "./format";
 
 export interface DiffLine {
@@ -80,9 +80,13 @@ function partners(lines: DiffLine[]): Map<number, string> {
 const signs = { added: "+", removed: "-", same: " ", hunk: " ", note: " " };
 
 export function Diff({ diff }: { diff: string }) {
-  const lines = parseDiff(diff);
-  const pairs = partners(lines);
+  const lines = useMemo(() => parseDiff(diff), [diff]);
   const [all, setAll] = useState(lines.length <= shownAtFirst);
+  return useMemo(() => rows(lines, all, () => setAll(true)), [lines, all]);
+}
+
+function rows(lines: DiffLine[], all: boolean, showAll: () => void) {
+  const pairs = partners(lines);
   const shown = all ? lines : lines.slice(0, shownAtFirst);
   return <div class="diff" tabIndex={0}>
     <table><tbody>
@@ -94,7 +98,7 @@ export function Diff({ diff }: { diff: string }) {
           : marked(line.text, pairs.get(at))}</td>
       </tr>)}
     </tbody></table>
-    {!all && <button type="button" class="more" onClick={() => setAll(true)}>
+    {!all && <button type="button" class="more" onClick={showAll}>
       Show {plural(lines.length - shownAtFirst, "more line")}
     </button>}
   </div>;

@@ -1,6 +1,7 @@
 // Markdown as nodes. No text ever becomes HTML: the parser makes elements of its own, links are
 // http(s) or mailto, and images are shown as links.
 import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 import { safeText } from "./format";
 
 const linkSchemes = /^(https?:\/\/|mailto:)/i;
@@ -132,7 +133,9 @@ function render(block: Block): ComponentChildren {
   }
 }
 
+// Parsed once per text: a timeline is drawn again whenever one of its entries changes.
 export function Markdown({ text }: { text: string }) {
-  return <div class="prose">{blocks(text).map((block, at) => <div key={at}>{render(block)}</div>)}
-  </div>;
+  return useMemo(() => <div class="prose">
+    {blocks(text).map((block, at) => <div key={at}>{render(block)}</div>)}
+  </div>, [text]);
 }

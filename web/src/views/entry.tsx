@@ -1,5 +1,5 @@
 // One entry of the timeline: a text, a tool call with its output, a change of a file, an approval.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { client } from "../auth";
 import { subject } from "../log/fold_tools";
 import type { Entry, Turn } from "../log/view";
@@ -38,12 +38,14 @@ function Stored({ outputRef }: { outputRef: string }) {
 }
 
 function Output({ text, clipped }: { text: string; clipped: number }) {
-  const plain = withoutAnsi(text);
-  const tail = plain.length > outputShown ? plain.slice(-outputShown) : plain;
-  const hidden = clipped + plain.length - tail.length;
-  return <pre class="output" tabIndex={0}>
-    {hidden > 0 && <span class="muted">({bytes(hidden)} before this are in the log){"\n"}</span>}
-    {safeText(tail)}</pre>;
+  return useMemo(() => {
+    const plain = withoutAnsi(text);
+    const tail = plain.length > outputShown ? plain.slice(-outputShown) : plain;
+    const hidden = clipped + plain.length - tail.length;
+    return <pre class="output" tabIndex={0}>
+      {hidden > 0 && <span class="muted">({bytes(hidden)} before this are in the log){"\n"}</span>}
+      {safeText(tail)}</pre>;
+  }, [text, clipped]);
 }
 
 interface Step { step?: string; text?: string; title?: string; status?: string }
