@@ -97,8 +97,14 @@ def all_packed(store):
 
 
 def size(here, store):
-    """Bytes of a compacted copy, so that free pages do not count."""
+    """Bytes of a compacted copy without the turns beside the job; free pages do not count."""
     compact = here.folder / "jobs.db"
     with sqlite3.connect(store) as db:
         db.execute("VACUUM INTO ?", (str(compact),))
+    db = sqlite3.connect(compact, isolation_level=None)
+    other, = db.execute("SELECT key FROM session WHERE id = 'other'").fetchone()
+    for table in ("event", "pack", "object", "term", "snapshot"):
+        db.execute(f"DELETE FROM {table} WHERE session = ?", (other,))
+    db.execute("VACUUM")
+    db.close()
     return compact.stat().st_size

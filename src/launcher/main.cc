@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -186,6 +187,8 @@ int supervise(Supervisor::Parts parts) {
 
 int launch(int control, IdMaps maps, NextSpaces spaces, Fd copies) {
   Spec spec = read_spec(control);
+  // From here on, so that the setup of the sandbox gives way too. Failing means equal rank.
+  if (spec.nice > 0) (void)::setpriority(PRIO_PROCESS, 0, spec.nice);
   errno = EINVAL;
   HeldFiles held;
   if (!held.take(spec, copies)) stop(control, "the approved files");

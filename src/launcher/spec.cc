@@ -78,6 +78,7 @@ void each_member(S& spec, Texts texts, Text text, Number number) {
   number("noInput", spec.no_input);
   number("givenInput", spec.given_input);
   number("survive", spec.survive);
+  number("nice", spec.nice);
   number("apart", spec.apart);
   number("watchWrites", spec.watch_writes);
   number("rows", spec.rows);

@@ -100,6 +100,7 @@ struct Spec {
   bool no_input = false;     // standard input is empty; only with a run folder
   bool given_input = false;  // standard input is that of the launcher; only with a run folder
   bool survive = false;      // the command outlives its first connection
+  std::uint8_t nice = 0;     // by how much the command gives way to other processes: 0 to 19
   // In a session of its own, out of reach of the caller's terminal signals.
   bool apart = false;
   bool watch_writes = false;  // report attempts to write outside the roots, as advisory violations

@@ -23,6 +23,9 @@ using schema::Failure;
 namespace {
 
 constexpr std::size_t kReportsAtOnce = 64;  // per launcher, before others are served
+// Commands of a job's items give way to the runtime and to the commands of turns: a job has
+// thousands of them, and a person may wait for a turn.
+constexpr std::uint8_t kItemNice = 10;
 
 std::size_t inline_bytes_max(bool background) {
   return background ? schema::kBackgroundInlineBytes : schema::kProcessInlineBytes;
@@ -165,6 +168,7 @@ void Watcher::begin(ports::ProcessRequest request) {
     input = *std::move(file);
     spec.no_input = false;
     spec.given_input = true;
+    spec.nice = kItemNice;
   }
   auto launched = launch(spec, {.in = input ? input.get() : -1},
                          request.held ? request.held->copies.get() : -1);
