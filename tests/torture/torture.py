@@ -1,11 +1,12 @@
 """Runs all tests of this folder for the given time: ./dev torture.
 
-usage: torture.py --build FOLDER [--minutes M] [--fuzz-minutes F] [--seed S]
+usage: torture.py --build FOLDER [--minutes M] [--fuzz-minutes F] [--items N] [--seed S]
 
 Power cuts at every sync of the scripted run, with each kind of damage; then kill -9 episodes until
 the time is up, with another sweep of power cuts, under a new seed, after every few of them. Then
-random shell texts that the permission policy allows, in real bash, for --fuzz-minutes. The first
-violation ends it with exit code 1, the seed and the command that repeats it.
+random shell texts that the permission policy allows, in real bash, for --fuzz-minutes. Then a job
+of --items items with kill -9 in between, however long it takes. The first violation ends it with
+exit code 1, the seed and the command that repeats it.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import sys
 import time
 
 KILLS = 20  # per episode
+KILLS_OF_A_JOB = 5
 EPISODES_A_SWEEP = 8  # between two sweeps of power cuts
 
 
@@ -38,6 +40,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--fuzz-minutes", type=float, default=3,
                         help="how long random shell texts run in bash (0: not at all)")
+    parser.add_argument("--items", type=int, default=1_000_000,
+                        help="items of the job at the end (0: no job)")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     options = parser.parse_args()
     build = pathlib.Path(options.build).resolve()
@@ -46,9 +50,10 @@ def main():
     sys.dont_write_bytecode = True
     import crash_points
     import kill_loop
+    import million_items
 
     print(f"./dev torture --minutes {options.minutes:g} --fuzz-minutes {options.fuzz_minutes:g} "
-          f"--seed {options.seed}", flush=True)
+          f"--items {options.items} --seed {options.seed}", flush=True)
     deadline = time.monotonic() + options.minutes * 60
     crashes, totals, episodes = collections.Counter(), collections.Counter(), 0
     try:
@@ -69,7 +74,15 @@ def main():
     print(f"{sum(crashes.values()):,} power cuts of {len(crashes)} kinds, "
           f"{totals['kill'] + totals['pause_kill']:,} kills, {totals['operations']:,} operations: "
           "0 violations")
-    return 0 if fuzz_shell_texts(build, options.fuzz_minutes, options.seed) else 1
+    if not fuzz_shell_texts(build, options.fuzz_minutes, options.seed):
+        return 1
+    if options.items > 0:
+        try:
+            print(million_items.check_run(options.items, KILLS_OF_A_JOB, options.seed), flush=True)
+        except AssertionError as violation:
+            print(f"violation: {violation}", file=sys.stderr)
+            return 1
+    return 0
 
 
 if __name__ == "__main__":
