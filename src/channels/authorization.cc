@@ -87,6 +87,8 @@ Result<ports::Authorized<schema::Command>> Authorization::command(const Identity
   if (identity->session) {
     look_only_in<schema::GetTask>(*identity->session, command);
     look_only_in<schema::GetJob>(*identity->session, command);
+    look_only_in<schema::GetTurn>(*identity->session, command);
+    look_only_in<schema::FindObject>(*identity->session, command);
   }
   TRY(check_binding(*identity, command));
   return ports::Authorized(std::move(command), caller_of(*identity, std::move(origin)));

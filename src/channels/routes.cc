@@ -16,6 +16,7 @@ constexpr std::array kRoutes{
     Route{Method::get, "/v1/sessions", Access::read, get_sessions},
     Route{Method::get, "/v1/sessions/{id}", Access::read, get_session},
     Route{Method::get, "/v1/sessions/{id}/threads/{id}", Access::read, get_thread},
+    Route{Method::get, "/v1/sessions/{id}/models/{name}", Access::read, get_model},
     Route{Method::get, "/v1/sessions/{id}/events", Access::read, get_session_events},
     Route{Method::get, "/v1/events", Access::read, get_all_events},
     Route{Method::get, "/v1/ws", Access::by_call, get_websocket},

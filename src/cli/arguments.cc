@@ -271,7 +271,8 @@ void add_reads(CLI::App& app, Parsed& out) {
   CLI::App* show = add_verb(app, out, "show", "Show the threads, turns and queue of a session",
                             "  agentrt show sess_0…\n"
                             "  agentrt show sess_0… --transcript\n"
-                            "  agentrt show sess_0… --transcript --markdown > talk.md");
+                            "  agentrt show sess_0… --transcript --markdown > talk.md\n"
+                            "  agentrt show sess_0… --view task_snapshot");
   show->add_option("ID", out.show.session, "Id of the session; see agentrt sessions")
       ->required()
       ->type_name("");
@@ -282,6 +283,19 @@ void add_reads(CLI::App& app, Parsed& out) {
   show->add_option("--cursor", out.show.cursor,
                    "Show older turns: the cursor printed at the end of the previous page")
       ->type_name("CURSOR");
+  show->add_option("--view", out.show.view,
+                   "Print this read model as JSON; see docs/read_models.md")
+      ->type_name("NAME");
+  show->add_option("--thread", out.show.thread, "With --view: narrow the model to this thread")
+      ->type_name("ID");
+
+  CLI::App* find = add_verb(app, out, "find", "Find the session, thread and turn of an object",
+                            "  agentrt find call_0…");
+  find->add_option("ID", out.find.id,
+                   "Id of a session, turn, task, tool call, action, process, output, artifact, job "
+                   "or subagent")
+      ->required()
+      ->type_name("");
 
   CLI::App* events = add_verb(app, out, "events", "Print the events of a session",
                               "  agentrt events sess_0…\n"
@@ -445,6 +459,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("attach")) return parsed.attach;
   if (got("sessions")) return parsed.sessions;
   if (got("show")) return parsed.show;
+  if (got("find")) return parsed.find;
   if (got("events")) return parsed.events;
   if (got("jobs")) return parsed.jobs;
   if (got("schema")) return parsed.schema;

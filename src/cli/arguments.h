@@ -72,6 +72,11 @@ struct ShowArguments {
   bool markdown = false;
   std::optional<std::uint64_t> limit;
   std::optional<std::string> cursor;
+  std::optional<std::string> view;    // name of a read model
+  std::optional<std::string> thread;  // that narrows it
+};
+struct FindArguments {
+  std::string id;
 };
 struct EventsArguments {
   std::string session;
@@ -162,12 +167,12 @@ struct RemoveRuleArguments {
 
 using Verb =
     std::variant<RunArguments, ChatArguments, ServeArguments, CallArguments, SessionsArguments,
-                 ShowArguments, EventsArguments, TokenCreateArguments, TokenListArguments,
-                 TokenRevokeArguments, SchemaArguments, DoctorArguments, ValidateArguments,
-                 SandboxArguments, ApprovalsArguments, TasksArguments, JobsArguments,
-                 AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
-                 RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments, OpenArguments,
-                 DemoArguments, CompactArguments, RpcArguments, AttachArguments>;
+                 FindArguments, ShowArguments, EventsArguments, TokenCreateArguments,
+                 TokenListArguments, TokenRevokeArguments, SchemaArguments, DoctorArguments,
+                 ValidateArguments, SandboxArguments, ApprovalsArguments, TasksArguments,
+                 JobsArguments, AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments,
+                 RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments,
+                 OpenArguments, DemoArguments, CompactArguments, RpcArguments, AttachArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config, remote, token_file, ca_file;

@@ -18,6 +18,7 @@ struct Parsed {
   CallArguments call;
   SessionsArguments sessions;
   ShowArguments show;
+  FindArguments find;
   EventsArguments events;
   TokenCreateArguments token_create;
   TokenRevokeArguments token_revoke;

@@ -30,6 +30,7 @@ int perform(Context& context) {
           [&](const AttachArguments& arguments) { return attach_session(context, arguments); },
           [&](const SessionsArguments& arguments) { return list_sessions(context, arguments); },
           [&](const ShowArguments& arguments) { return show_session(context, arguments); },
+          [&](const FindArguments& arguments) { return find_by_id(context, arguments); },
           [&](const EventsArguments& arguments) { return print_events(context, arguments); },
           [&](const JobsArguments& arguments) { return show_jobs(context, arguments); },
           [&](const TokenCreateArguments& arguments) { return create_token(context, arguments); },

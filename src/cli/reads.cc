@@ -1,10 +1,13 @@
-// cli/reads.cc: `agentrt sessions`, `show`, `call`, `schema`.
+// cli/reads.cc: `agentrt sessions`, `show`, `find`, `call`, `schema`.
 #include <fmt/format.h>
 
 #include "cli/sessions/session_ids.h"
 #include "cli/sessions/show_transcript.h"
+#include "cli/turns/checks.h"
 #include "cli/verbs.h"
 #include "cli/views/session_view.h"
+#include "cli/views/terminal.h"
+#include "config/client_environment.h"
 #include "schema/commands.h"
 #include "schema/publish.h"
 
@@ -48,19 +51,70 @@ int list_sessions(Context& context, const SessionsArguments& arguments) {
   });
 }
 
+namespace {
+
+// One member per line, and the command that shows the surroundings.
+std::string found_text(const schema::FoundObject& found) {
+  std::string out = fmt::format("{:<9}{}\n", "kind", one_line(found.kind));
+  const auto line = [&](std::string_view name, const std::string& value) {
+    out += fmt::format("{:<9}{}\n", name, one_line(value));
+  };
+  line("session", found.session_id.text());
+  if (found.thread_id) line("thread", found.thread_id->text());
+  if (found.turn_id) line("turn", found.turn_id->text());
+  line("sequence", std::to_string(found.sequence));
+  return out + fmt::format("show it: agentrt events {} --after {} --limit 1\n",
+                           one_line(found.session_id.text()), found.sequence - 1);
+}
+
+std::optional<std::string> wrong_combination(const ShowArguments& arguments) {
+  if (arguments.markdown && !arguments.transcript) return "--markdown needs --transcript.";
+  const bool pages = arguments.limit || arguments.cursor;
+  if (arguments.transcript && pages)
+    return "--transcript prints every turn; leave --limit and --cursor out.";
+  if (arguments.view && (pages || arguments.transcript))
+    return "--view prints one read model; leave --transcript, --limit and --cursor out.";
+  if (arguments.thread && !arguments.view) return "--thread needs --view.";
+  return std::nullopt;
+}
+
+Result<int> show_model(Context& context, const Client& client, SessionId session,
+                       const ShowArguments& arguments) {
+  schema::GetReadModel params;
+  params.session_id = std::move(session);
+  params.name = *arguments.view;
+  if (arguments.thread) params.thread_id = ThreadId(*arguments.thread);
+  TRY_ASSIGN(const std::string reply, client.call("get_read_model", schema::to_json(params)));
+  print_json(context, reply);
+  return kExitDone;
+}
+
+}  // namespace
+
+int find_by_id(Context& context, const FindArguments& arguments) {
+  return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    TRY_ASSIGN(const std::string reply,
+               client.call("find_object", schema::to_json(schema::FindObject{arguments.id, {}})));
+    if (context.form() == Form::json) {
+      print_json(context, reply);
+      return kExitDone;
+    }
+    schema::FoundObject found;
+    TRY(schema::from_json(reply, found, schema::Unknown::ignore));
+    context.output.out(found_text(found));
+    return kExitDone;
+  });
+}
+
 int show_session(Context& context, const ShowArguments& arguments) {
-  if (arguments.markdown && !arguments.transcript)
-    return context.output.problem({Code::invalid_params, "--markdown needs --transcript.", {}});
-  if (arguments.transcript && (arguments.limit || arguments.cursor))
-    return context.output.problem(
-        {Code::invalid_params,
-         "--transcript prints every turn; leave --limit and --cursor out.",
-         {}});
+  if (auto wrong = wrong_combination(arguments))
+    return context.output.problem({Code::invalid_params, *std::move(wrong), {}});
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
     schema::GetSession params;
     TRY_ASSIGN(params.session_id, find_session(client, arguments.session));
     if (arguments.transcript)
       return show_transcript(context, client, params.session_id, arguments.markdown);
+    if (arguments.view) return show_model(context, client, params.session_id, arguments);
     params.limit = arguments.limit;
     params.cursor = arguments.cursor;
     TRY_ASSIGN(const std::string reply, client.call("get_session", schema::to_json(params)));
@@ -76,6 +130,40 @@ int show_session(Context& context, const ShowArguments& arguments) {
   });
 }
 
+namespace {
+
+// A command that creates a task or a job, whose work runs with the environment of this client.
+struct Creation {
+  TurnId id;           // of the task or job: the environment is kept under it
+  std::string params;  // of the command, with that id
+};
+
+// nullopt: the command creates nothing like that, or its params are wrong. Params without an id get
+// a fresh one, unless their idempotency key must stay with the same params.
+std::optional<Creation> creation_of(const std::string& command, const std::string& params) {
+  auto read = schema::read_command(command, params);
+  if (!read) return std::nullopt;
+  const auto with_id = [&](auto& created, auto& id) -> std::optional<Creation> {
+    using Id = std::remove_cvref_t<decltype(*id)>;
+    if (!id && created.idempotency_key) return std::nullopt;
+    if (!id) id = Id{fmt::format("{}{}", Id::kPrefix, fresh_turn_id().text().substr(4))};
+    return Creation{TurnId{id->text()}, schema::to_json(created)};
+  };
+  if (auto* task = std::get_if<schema::CreateTask>(&*read)) return with_id(*task, task->task_id);
+  if (auto* job = std::get_if<schema::CreateJob>(&*read)) return with_id(*job, job->job_id);
+  return std::nullopt;
+}
+
+// Without a readable configuration, the work gets the environment of the runtime.
+Result<void> send_own_environment(Context& context, const Client& client, const TurnId& id) {
+  const auto config = config_of(context, context.cwd);
+  if (!config) return {};
+  return send_environment(
+      client, id, schema::to_json(config::client_environment(*config, context.environment)));
+}
+
+}  // namespace
+
 int call(Context& context, const CallArguments& arguments) {
   const auto params = text_or_input(arguments.params);
   if (!params) return context.output.problem(params.error());
@@ -88,10 +176,13 @@ int call(Context& context, const CallArguments& arguments) {
          {}});
   const bool reads = command->effect == schema::CommandEffect::reads;
   const bool keyed = params->contains("\"idempotencyKey\"");
+  const auto created = creation_of(arguments.command, *params);
   return with_runtime(
       context,
       [&](const Client& client, Signals&) -> Result<int> {
-        TRY_ASSIGN(const std::string reply, client.call(arguments.command, *params));
+        if (created) TRY(send_own_environment(context, client, created->id));
+        TRY_ASSIGN(const std::string reply,
+                   client.call(arguments.command, created ? created->params : *params));
         print_json(context, reply);
         return kExitDone;
       },

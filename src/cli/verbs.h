@@ -17,6 +17,7 @@ int call(Context& context, const CallArguments& arguments);
 int resume_session(Context& context, const ResumeArguments& arguments);
 int list_sessions(Context& context, const SessionsArguments& arguments);
 int show_session(Context& context, const ShowArguments& arguments);
+int find_by_id(Context& context, const FindArguments& arguments);
 int show_jobs(Context& context, const JobsArguments& arguments);
 int print_events(Context& context, const EventsArguments& arguments);
 int create_token(Context& context, const TokenCreateArguments& arguments);

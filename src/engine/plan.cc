@@ -83,6 +83,7 @@ std::optional<Effect> judge_effect(const state::Session& view, const state::Turn
 
 void plan_job(const state::Job& job, std::vector<Effect>& effects) {
   const schema::JobRecord& record = job.record;
+  if (record.status == schema::JobStatus::queued) return;
   const JobId& id = record.ids.job;
   const auto due = state::next_due(job);
   const bool redo = state::has_failed_left(job);

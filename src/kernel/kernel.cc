@@ -142,7 +142,10 @@ void Kernel::recover(ports::Step done) {
 
 void Kernel::recover_next() {
   if (to_recover_.empty()) {
-    if (unrecovered_.empty() && recovered_) std::exchange(recovered_, {})();
+    if (unrecovered_.empty() && recovered_) {
+      std::exchange(recovered_, {})();
+      refold_after(0);
+    }
     return;
   }
   SessionId next = std::move(to_recover_.back());
@@ -151,6 +154,23 @@ void Kernel::recover_next() {
     unrecovered_.erase(next);
     parts_.loop.post([this] { recover_next(); });
   });
+}
+
+// Replaces the snapshots of another fold version, one session after the other, so that opening such
+// a session later costs no more than any other. Loading does it; only the session's lane waits.
+void Kernel::refold_after(std::uint64_t order) {
+  const bool taken = parts_.readers.run([this, order] {
+    const auto old = parts_.store.old_snapshots(state::kFoldVersion, order, 1);
+    if (!old || old->empty()) return;
+    parts_.loop.post([this, next = old->front()] {
+      lanes_.recover(next.session, [this, next] {
+        parts_.loop.after(parts_.limits.refold_again_ms,
+                          [this, next] { refold_after(next.session_order); });
+      });
+    });
+  });
+  if (!taken)
+    parts_.loop.after(parts_.limits.storage_retry_ms, [this, order] { refold_after(order); });
 }
 
 // Packs later and in bounded steps, so that commits are not delayed.

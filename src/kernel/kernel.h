@@ -83,6 +83,7 @@ class Kernel final : public ports::CommandSink,
 
  private:
   void recover_next();
+  void refold_after(std::uint64_t order);
   void forget_old_keys();
   // Packs runs of fragments (store::Store::pack) on the writer after this delay.
   void pack_after(std::int64_t delay_ms);

@@ -33,6 +33,7 @@ struct Lanes::Lane {
   // Set while reports wait for the retry timer with this number; reads are served meanwhile.
   std::optional<std::uint64_t> hold;
   std::optional<std::string> repaired;  // why the stored snapshot was replaced; not stored yet
+  bool held = false;                    // by a read, until release()
   std::optional<std::list<Lane*>::iterator> idle;
   // The records of tasks that are in memory: of open turns with their ancestors, and of recent use.
   state::Tasks tasks;

@@ -14,10 +14,11 @@ namespace {
 // A turn that waits for a user needs no view in memory. The answer loads it again, and so does its
 // expiry, for which the engine keeps a timer.
 bool has_running_turn(const state::Session& view) {
-  return !view.jobs.empty() || std::ranges::any_of(view.threads, [](const auto& entry) {
-    const state::Thread& thread = entry.second;
-    return thread.active && thread.status != schema::Status::blocked && !thread.active->action;
-  });
+  return state::job_runs(view) || std::ranges::any_of(view.threads, [](const auto& entry) {
+           const state::Thread& thread = entry.second;
+           return thread.active && thread.status != schema::Status::blocked &&
+                  !thread.active->action;
+         });
 }
 
 bool asks_person(const state::Session& view) {
@@ -110,6 +111,15 @@ void Lanes::recover(const SessionId& session, ports::Step done) {
   put(session, ReadWork{.read = std::move(read), .after_reports = true});
 }
 
+void Lanes::release(const SessionId& session) {
+  const auto found = lanes_.find(session);
+  if (found == lanes_.end() || !found->second->held) return;
+  Lane& lane = *found->second;
+  lane.held = false;
+  lane.state = LaneState::ready;
+  advance(lane);
+}
+
 control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
   return {.now = now,
           .ids = FreshIds{now, parts_.entropy.draw()},
@@ -150,6 +160,10 @@ void Lanes::advance(Lane& lane) {
     Work work = std::move(lane.queue.front());
     lane.queue.pop_front();
     if (auto* read = std::get_if<ReadWork>(&work)) {
+      if (read->holds) {
+        lane.held = true;
+        lane.state = LaneState::reading;
+      }
       read->read(&lane.view);
       if (lane.state != LaneState::ready) return;
       continue;
@@ -324,6 +338,7 @@ void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Ap
   for (const TaskId& id : batch.tasks.tasks) {
     const state::Task& task = *lane.tasks.find(id);
     parts_.clock.stored(lane.id, task);
+    tell(parts_.observers.task_stored, task);
     free = free || is_free(task);
   }
   if (free) unpark(lane);

@@ -63,6 +63,9 @@ struct ReportWork {
 struct ReadWork {
   std::move_only_function<void(Result<const state::Session*>)> read;
   bool after_reports = false;  // wait even if reports ahead of it cannot be stored for a while
+  // The lane waits until release(), so that rows that the read takes from the store are as of the
+  // view. The reader calls release() once, also if it got an error.
+  bool holds = false;
 };
 using Work = std::variant<CommandWork, ReportWork, ReadWork>;
 
@@ -81,6 +84,8 @@ struct Observers {
   std::function<void(const SessionId&, const Error&)> blocked;
   // Called for each command of a successful commit, before its reply.
   std::function<void(const schema::Command&)> accepted;
+  // Called for each task whose record a successful commit has changed.
+  std::function<void(const state::Task&)> task_stored;
 };
 
 // Whether the same access to the store may succeed later: the disk or its connections were
@@ -111,6 +116,8 @@ class Lanes {
 
   // Puts work on the session's lane. A command on a full lane is answered `overloaded`.
   void put(const SessionId& session, Work work);
+  // Ends a read that holds the lane.
+  void release(const SessionId& session);
   // Loads the session, which closes what an earlier boot left open, and then runs `done`.
   void recover(const SessionId& session, ports::Step done);
 

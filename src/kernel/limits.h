@@ -16,6 +16,7 @@ struct Limits {
   std::size_t idle_sessions_max = 1'024;        // views in memory without open work
   std::uint64_t snapshot_every_facts = 1'000;
   std::size_t recoveries_at_once_max = 8;     // sessions loaded in parallel at start
+  std::int64_t refold_again_ms = 20;          // between sessions with a snapshot of another version
   std::int64_t storage_retry_ms = 250;        // first retry delay of a report that was not stored
   std::int64_t storage_retry_max_ms = 5'000;  // maximum of that delay, which doubles per failure
   std::size_t blocked_sessions_max = 1'024;   // remembered; a forgotten one fails again
@@ -34,6 +35,9 @@ struct Limits {
   std::size_t tasks_kept_max = 1'024;       // records of tasks in memory per session
   std::size_t claims_waiting_max = 1'000;   // claim_task commands that wait, per session
   std::size_t events_scanned_max = 10'000;  // by one list_events with a type filter
+  std::size_t model_entries_max = 100;      // per list of a read model
+  std::size_t threads_shown = 20;           // of get_session, beside the open ones
+  std::size_t turn_items_default = 100;     // per page of get_turn
   std::size_t waiting_callers_max = 1'000;  // clients that wait for subagents, over all sessions
 };
 

@@ -48,6 +48,7 @@ Result<Loaded> load(store::Store& store, const SessionId& session, std::size_t t
       loaded.repaired = view.error().message;
   }
   TRY(fold_tail(store, loaded.view, session));
+  if (!snapshot && loaded.view.snapshot > 0) loaded.repaired = "missing";
   TRY_ASSIGN(loaded.tasks, tasks_of_turns(store, loaded.view, task_depth_max));
   return loaded;
 }

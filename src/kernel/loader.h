@@ -14,8 +14,9 @@ namespace agentrt::kernel {
 struct Loaded {
   state::Session view;
   std::vector<state::Task> tasks;  // of running and queued turns, with their ancestors
-  // Why the stored snapshot could not be used: it is damaged, or from another version of the fold.
-  // The lane then stores a new one. nullopt: it was used, or there is none.
+  // Why there is no usable snapshot: it is damaged or from another version of the fold
+  // (fold_version), or missing although the log records one. The lane then stores a new one.
+  // nullopt: it was used, or there was none.
   std::optional<std::string> repaired;
 };
 

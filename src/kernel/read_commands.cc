@@ -6,7 +6,10 @@
 
 #include "kernel/action_reads.h"
 #include "kernel/job_reads.h"
+#include "kernel/look_ups.h"
+#include "kernel/models/models.h"
 #include "kernel/reads.h"
+#include "kernel/session_reads.h"
 #include "kernel/task_reads.h"
 #include "kernel/tool_reads.h"
 #include "state/index.h"
@@ -15,25 +18,6 @@
 namespace agentrt::kernel {
 
 using namespace schema;
-
-namespace {
-
-std::unexpected<Error> no_thread(const ThreadId& thread) {
-  return fail(Code::not_found, fmt::format("there is no thread {} in this session", thread.text()));
-}
-
-// Adds the newest open tasks that no turn works on.
-Result<void> add_tasks(store::Store& store, SessionSnapshot& snapshot) {
-  constexpr std::size_t kOpenTasksShown = 100;
-  TRY_ASSIGN(auto open, open_tasks(store, snapshot.session_id, kOpenTasksShown));
-  for (TaskSnapshot& task : open)
-    if (std::ranges::find(snapshot.tasks, task.task_id, &TaskSnapshot::task_id) ==
-        snapshot.tasks.end())
-      snapshot.tasks.push_back(std::move(task));
-  return {};
-}
-
-}  // namespace
 
 void ReadCommands::answer(Command command, ports::ReplyTo reply_to) {
   std::visit(
@@ -68,6 +52,27 @@ void ReadCommands::with_view(const SessionId& session, ports::ReplyTo reply_to, 
               fail(Code::not_found, fmt::format("there is no session {}", session.text())));
         read(**view, std::move(reply_to));
       }});
+}
+
+void ReadCommands::with_rows(const SessionId& session, ports::ReplyTo reply_to, ReadRows read) {
+  auto to = std::make_shared<ports::ReplyTo>(std::move(reply_to));
+  auto look = [this, session, to, read = std::move(read)](auto view) mutable {
+    if (!view) return (*to)(std::unexpected(view.error()));
+    const auto release = [this, session] {
+      parts_.loop.post([this, session] { parts_.lanes.release(session); });
+    };
+    if (!(*view)->exists()) {
+      release();
+      return (*to)(fail(Code::not_found, fmt::format("there is no session {}", session.text())));
+    }
+    on_worker([read = std::move(read), copy = std::make_shared<const state::Session>(
+                                           **view)]() mutable { return read(*copy); },
+              [to, release](ports::Reply reply) {
+                release();
+                (*to)(std::move(reply));
+              });
+  };
+  parts_.lanes.put(session, ReadWork{.read = std::move(look), .holds = true});
 }
 
 void ReadCommands::read(ListSessions query, ports::ReplyTo reply_to) {
@@ -130,47 +135,48 @@ void ReadCommands::read(GetTrust query, ports::ReplyTo reply_to) {
 
 void ReadCommands::read(GetSession query, ports::ReplyTo reply_to) {
   const SessionId session = query.session_id;
-  with_view(
-      session, std::move(reply_to),
-      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
-        on_worker(
-            [this, query = std::move(query),
-             snapshot = state::session_snapshot(view)]() mutable -> ports::Reply {
-              TRY(add_history(parts_.store, query, parts_.limits, snapshot));
-              TRY(add_tasks(parts_.store, snapshot));
-              return to_json(snapshot);
-            },
-            std::move(to));
-      });
+  with_rows(session, std::move(reply_to),
+            [this, query = std::move(query)](const state::Session& view) -> ports::Reply {
+              TRY_ASSIGN(const SessionSnapshot read,
+                         read_session(parts_.store, view, query, parts_.limits));
+              return to_json(read);
+            });
 }
 
 void ReadCommands::read(GetThreadRead query, ports::ReplyTo reply_to) {
   const SessionId session = query.session_id;
-  with_view(
-      session, std::move(reply_to),
-      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
-        const state::Thread* thread = state::find_thread(view, query.thread_id);
-        if (!thread) return read_closed(view.id, query.thread_id, std::move(to));
-        ThreadRead read = state::thread_read(view, *thread);
-        read.generation = parts_.store.generation();
-        to(to_json(read));
-      });
+  with_rows(session, std::move(reply_to),
+            [this, query = std::move(query)](const state::Session& view) -> ports::Reply {
+              TRY_ASSIGN(const ThreadRead read,
+                         read_thread(parts_.store, view, query.thread_id, parts_.limits));
+              return to_json(read);
+            });
 }
 
-// A closed thread is not in the view; its last state is a row.
-void ReadCommands::read_closed(const SessionId& session, const ThreadId& thread,
-                               ports::ReplyTo reply_to) {
+void ReadCommands::read(GetReadModel query, ports::ReplyTo reply_to) {
+  if (auto wrong = models::wrong_query(query)) return reply_to(std::unexpected(*std::move(wrong)));
+  const SessionId session = query.session_id;
+  with_rows(session, std::move(reply_to), [this, query = std::move(query)](const auto& view) {
+    return models::read_model({.store = parts_.store,
+                               .view = view,
+                               .thread = query.thread_id,
+                               .boot = parts_.boot,
+                               .settings = parts_.settings,
+                               .policies = parts_.policies,
+                               .limits = parts_.limits},
+                              query.name);
+  });
+}
+
+void ReadCommands::read(GetTurn query, ports::ReplyTo reply_to) {
   on_worker(
-      [this, session, thread]() -> ports::Reply {
-        TRY_ASSIGN(const auto row, parts_.store.find(std::string(state::kThreadKind),
-                                                     state::thread_row_id(session, thread)));
-        if (!row) return no_thread(thread);
-        ThreadRead read;
-        TRY(from_json(row->row.record, read, Unknown::ignore));
-        read.generation = parts_.store.generation();
-        return to_json(read);
-      },
+      [this, query = std::move(query)] { return get_turn(parts_.store, query, parts_.limits); },
       std::move(reply_to));
+}
+
+void ReadCommands::read(FindObject query, ports::ReplyTo reply_to) {
+  on_worker([this, query = std::move(query)] { return find_object(parts_.store, query); },
+            std::move(reply_to));
 }
 
 void ReadCommands::read(EvaluatePermission query, ports::ReplyTo reply_to) {
@@ -227,7 +233,7 @@ void ReadCommands::read(GetExecutionEnvironment query, ports::ReplyTo reply_to) 
       session, std::move(reply_to),
       [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
         if (query.thread_id && !state::find_thread(view, *query.thread_id))
-          return to(no_thread(*query.thread_id));
+          return to(no_thread(view.id, *query.thread_id));
         EnvironmentSnapshot read = state::environment_snapshot(view, query.thread_id, parts_.boot);
         read.generation = parts_.store.generation();
         to(to_json(read));

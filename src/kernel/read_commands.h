@@ -59,8 +59,10 @@ class ReadCommands {
   void read(schema::ListJobs query, ports::ReplyTo reply_to);
   void read(schema::ListSubagents query, ports::ReplyTo reply_to);
   void read(schema::WaitSubagents query, ports::ReplyTo reply_to);
+  void read(schema::GetReadModel query, ports::ReplyTo reply_to);
+  void read(schema::GetTurn query, ports::ReplyTo reply_to);
+  void read(schema::FindObject query, ports::ReplyTo reply_to);
 
-  void read_closed(const SessionId& session, const ThreadId& thread, ports::ReplyTo reply_to);
   // Calls `read` with the members of the session's view that its policy depends on; without a
   // session, with an empty one in `cwd` (default: the daemon's workspace).
   using ReadPolicy = std::move_only_function<void(state::Session, ports::ReplyTo)>;
@@ -70,6 +72,10 @@ class ReadCommands {
   // session.
   using ReadView = std::move_only_function<void(const state::Session&, ports::ReplyTo)>;
   void with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read);
+  // Runs a blocking read of the view and of the store's rows, which are as of the view: the lane of
+  // the session waits for it.
+  using ReadRows = std::move_only_function<ports::Reply(const state::Session&)>;
+  void with_rows(const SessionId& session, ports::ReplyTo reply_to, ReadRows read);
   // Runs a blocking read that returns the reply; overloaded if the readers' queue is full.
   void on_worker(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
 

@@ -264,6 +264,7 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
 Result<void> add_history(store::Store& store, const GetSession& query, const Limits& limits,
                          SessionSnapshot& snapshot) {
   TRY_ASSIGN(store::IndexQuery rows, page_of("turn", query.session_id, query, store, limits));
+  if (query.thread_id) rows.parent = query.thread_id->text();
   TRY_ASSIGN(const auto entries, store.list(rows));
   for (const store::IndexEntry& entry : entries) snapshot.history.push_back({entry.row.record});
   if (entries.size() == rows.limit) {

@@ -371,9 +371,7 @@ Result<std::string> list_tasks(store::Store& store, const ListTasks& query, cons
       TRY_ASSIGN(const Task task, state::decode_task(entry.row.record));
       if (!selected(query, task)) continue;
       if (found++ > 0) out += ',';
-      TaskSnapshot snapshot = state::task_snapshot(entry.session, task);
-      if (snapshot.attempts.size() > 1)
-        snapshot.attempts.erase(snapshot.attempts.begin(), snapshot.attempts.end() - 1);
+      TRY_ASSIGN(const TaskSnapshot snapshot, listed_task(entry));
       out += to_json(snapshot);
     }
   }
@@ -386,23 +384,29 @@ Result<std::string> list_tasks(store::Store& store, const ListTasks& query, cons
   return out + "}";
 }
 
+Result<TaskSnapshot> listed_task(const store::IndexEntry& entry) {
+  TRY_ASSIGN(const Task task, state::decode_task(entry.row.record));
+  TaskSnapshot snapshot = state::task_snapshot(entry.session, task);
+  if (snapshot.attempts.size() > 1)
+    snapshot.attempts.erase(snapshot.attempts.begin(), snapshot.attempts.end() - 1);
+  return snapshot;
+}
+
 Result<std::vector<TaskSnapshot>> open_tasks(store::Store& store, const SessionId& session,
+                                             const std::optional<ThreadId>& thread,
                                              std::size_t limit) {
   ListTasks query;
   query.session_id = session;
-  query.status.emplace();
-  for (const TaskStatus status :
-       {TaskStatus::draft, TaskStatus::accepted, TaskStatus::queued, TaskStatus::running,
-        TaskStatus::blocked, TaskStatus::paused, TaskStatus::retrying, TaskStatus::cancelling})
-    query.status->push_back(status);
+  query.thread_id = thread;
+  if (!thread)
+    query.status = {TaskStatus::draft,    TaskStatus::accepted,  TaskStatus::queued,
+                    TaskStatus::running,  TaskStatus::blocked,   TaskStatus::paused,
+                    TaskStatus::retrying, TaskStatus::cancelling};
   TRY_ASSIGN(const auto rows, read_lists(store, query, std::nullopt, limit));
   std::vector<TaskSnapshot> out;
   for (const store::IndexEntry& entry : rows) {
-    TRY_ASSIGN(const Task task, state::decode_task(entry.row.record));
-    TaskSnapshot snapshot = state::task_snapshot(session, task);
-    if (snapshot.attempts.size() > 1)
-      snapshot.attempts.erase(snapshot.attempts.begin(), snapshot.attempts.end() - 1);
-    out.push_back(std::move(snapshot));
+    TRY_ASSIGN(TaskSnapshot snapshot, listed_task(entry));
+    if (!ended(snapshot.status)) out.push_back(std::move(snapshot));
   }
   return out;
 }

@@ -29,8 +29,11 @@ Result<std::string> get_task(store::Store& store, const schema::GetTask& query,
                              const Limits& limits);
 Result<std::string> list_tasks(store::Store& store, const schema::ListTasks& query,
                                const Limits& limits);
-// The newest tasks of a session that have not ended and that no turn works on, for its snapshot.
+// The newest tasks of a session, or of one of its threads, that have not ended, for a snapshot.
 Result<std::vector<schema::TaskSnapshot>> open_tasks(store::Store& store, const SessionId& session,
+                                                     const std::optional<ThreadId>& thread,
                                                      std::size_t limit);
+// The record as an entry of a list: with its newest attempt alone.
+Result<schema::TaskSnapshot> listed_task(const store::IndexEntry& entry);
 
 }  // namespace agentrt::kernel

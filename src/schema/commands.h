@@ -13,6 +13,7 @@
 #include "schema/commands/actions.h"
 #include "schema/commands/history.h"
 #include "schema/commands/jobs.h"
+#include "schema/commands/look_ups.h"
 #include "schema/commands/processes.h"
 #include "schema/commands/sessions.h"
 #include "schema/commands/subagents.h"
@@ -32,7 +33,8 @@ using CommandTypes =
              RetryTask, ClaimTask, AppendTaskProgress, CompleteTask, FailTask, PauseTask,
              ResumeTask, ArchiveTask, CancelTask, LinkTasks, UnlinkTasks, GetTask, ListTasks,
              CreateJob, GetJob, ListJobs, CancelJob, RetryJobItem, SpawnSubagent, SendSubagentInput,
-             WaitSubagents, ResumeSubagent, CloseSubagent, ListSubagents, CompactThread>;
+             WaitSubagents, ResumeSubagent, CloseSubagent, ListSubagents, GetReadModel, GetTurn,
+             FindObject, CompactThread>;
 using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);

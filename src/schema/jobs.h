@@ -7,7 +7,8 @@
 namespace agentrt::schema {
 
 BOOST_DEFINE_ENUM_CLASS(RunnerKind, command, turn)
-BOOST_DEFINE_ENUM_CLASS(JobStatus, running, completed, failed, cancelled)
+// queued: its task waits for other tasks.
+BOOST_DEFINE_ENUM_CLASS(JobStatus, queued, running, completed, failed, cancelled)
 BOOST_DEFINE_ENUM_CLASS(JobItemStatus, pending, running, completed, failed, reported)
 
 inline constexpr std::uint64_t kJobItemsMax = 1'000'000;    // per job
@@ -94,6 +95,7 @@ struct JobRecord {
   // The tool that runs the command, and its arguments; absent: a turn of a model.
   std::optional<std::string> tool_name;
   std::optional<Json> tool_args;
+  std::optional<bool> created_queued = {};  // its task waited for others then
 
   bool operator==(const JobRecord&) const = default;
 };
@@ -101,7 +103,7 @@ BOOST_DESCRIBE_STRUCT(JobRecord, (),
                       (ids, status, runner, options, retry_policy, concurrency, max_runtime_ms,
                        repeatable, input_ref, items, cursor, counts, redo, redo_before, attempts,
                        threads, first, created_at, started_at, ended_at, reason, error, params_hash,
-                       tool_name, tool_args))
+                       tool_name, tool_args, created_queued))
 
 // A job in lists and snapshots.
 struct JobSummary {

@@ -51,6 +51,12 @@ std::string session_snapshot_schema(SchemaWriter& writer) {
   return out.replace(at, kUntyped.size(), R"("history":)" + typed);
 }
 
+// The members that all thirteen models have.
+std::string model_schema() {
+  return R"({"type":"object","required":["generation","asOfSequence"],)"
+         R"("properties":{"generation":{"type":"string"},"asOfSequence":{"type":"integer"}}})";
+}
+
 template <class C>
 std::string reply_schema(SchemaWriter& writer, std::string_view event_ref) {
   if constexpr (std::is_same_v<C, ListEvents>)
@@ -67,6 +73,8 @@ std::string reply_schema(SchemaWriter& writer, std::string_view event_ref) {
     return page_schema(writer.of<SubagentSnapshot>(Unknown::ignore));
   else if constexpr (std::is_same_v<C, GetSession>)
     return session_snapshot_schema(writer);
+  else if constexpr (std::is_same_v<C, GetReadModel>)
+    return model_schema();
   else
     return writer.of<typename C::Reply>(Unknown::ignore);
 }

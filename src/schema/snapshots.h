@@ -157,11 +157,14 @@ struct SessionSnapshot {
   Status status = Status::idle;
   Timestamp created_at;
   Timestamp updated_at;
+  // The open threads, and a window of the others, newest first.
   std::vector<ThreadSnapshot> threads;
-  std::vector<TaskSnapshot> tasks;  // of running and queued turns
+  std::uint64_t thread_count = 0;
+  std::optional<std::string> threads_cursor;  // of older threads that are not open
+  std::vector<TaskSnapshot> tasks;            // of running and queued turns
   TaskSummary task_summary;
   std::vector<ProcessSnapshot> processes;   // running in the background
-  std::vector<JobSummary> jobs;             // running
+  std::vector<JobSummary> jobs;             // running and queued
   std::vector<SubagentSnapshot> subagents;  // not closed
   RoutingLimitSummary routing_limit_summary;
   TelemetrySummary telemetry_summary;
@@ -173,10 +176,10 @@ struct SessionSnapshot {
 };
 BOOST_DESCRIBE_STRUCT(SessionSnapshot, (),
                       (schema_version, runtime_id, session_id, title, cwd, additional_roots,
-                       metadata, archived, status, created_at, updated_at, threads, tasks,
-                       task_summary, processes, jobs, subagents, routing_limit_summary,
-                       telemetry_summary, evidence_refs, history, history_cursor, generation,
-                       as_of_sequence))
+                       metadata, archived, status, created_at, updated_at, threads, thread_count,
+                       threads_cursor, tasks, task_summary, processes, jobs, subagents,
+                       routing_limit_summary, telemetry_summary, evidence_refs, history,
+                       history_cursor, generation, as_of_sequence))
 
 struct Diagnostics {
   std::uint64_t turns = 0;          // submitted to the thread in total
@@ -202,6 +205,9 @@ struct ThreadRead {
   std::optional<Outcome> last_outcome;
   std::vector<Incident> incidents;
   std::vector<TaskSnapshot> tasks;
+  // Running and queued jobs: the one whose items run on this thread; on any other thread, those of
+  // its tasks and of tasks without a thread.
+  std::vector<JobSummary> jobs;
   std::vector<SubagentSnapshot> subagents;  // its descendants that are not closed
   Diagnostics diagnostics;
   GenerationId generation;
@@ -210,7 +216,7 @@ struct ThreadRead {
 BOOST_DESCRIBE_STRUCT(ThreadRead, (),
                       (session_id, thread_id, status, status_reason, resumable, resume_token,
                        active_turn_id, active_turn, pending_requests, queued_turns, last_outcome,
-                       incidents, tasks, subagents, diagnostics, generation, as_of_sequence))
+                       incidents, tasks, jobs, subagents, diagnostics, generation, as_of_sequence))
 
 // One row of list_sessions.
 struct SessionSummary {

@@ -40,6 +40,8 @@ inline constexpr std::string_view kBounds = "memory stays within its bounds";
 inline constexpr std::string_view kAnswered = "every command is answered once";
 inline constexpr std::string_view kReads = "a read sees what was acknowledged before it";
 inline constexpr std::string_view kIndex = "index rows are what the log says";
+inline constexpr std::string_view kModels =
+    "a read model is the same live, from a snapshot and from the log";
 inline constexpr std::string_view kRest = "the runtime comes to rest";
 inline constexpr std::string_view kStopped = "the runtime does not stop itself";
 inline constexpr std::string_view kHangups = "a turn is cancelled only by a command";

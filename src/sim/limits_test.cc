@@ -194,4 +194,51 @@ TEST_CASE("a snapshot of another fold version is not used, and the repair is sai
   CHECK(*node.shown(kSession) == node.replayed(kSession));
 }
 
+TEST_CASE("a damaged snapshot and a missing one are replaced, and the repair is said") {
+  for (const bool damaged : {true, false}) {
+    CAPTURE(damaged);
+    Node node(options({}));
+    node.ask("submit_turn", submit("u1"));
+    node.settle();
+    const Sequence head = node.log(kSession).size();
+    store::Append append;
+    append.session = kSession;
+    append.expected = head;
+    append.events.push_back(
+        schema::encode(schema::Draft{schema::SessionScope{kSession},
+                                     schema::SnapshotUpdated{head, state::kFoldVersion}},
+                       head + 1, node.replayed(kSession).at, node.store().runtime()));
+    if (damaged) append.snapshot = store::Snapshot{head, state::kFoldVersion, ""};
+    REQUIRE(node.store().commit(std::span(&append, 1)).front().has_value());
+    node.crash();
+    node.start();
+    REQUIRE(node.ask("get_session", R"({"sessionId":"s"})").has_value());
+    const auto log = node.log(kSession);
+    REQUIRE(count(log, "snapshot.repaired") == 1);
+    CHECK(log[head + 1].payload.contains(damaged ? R"("reason":"damaged")"
+                                                 : R"("reason":"missing")"));
+    CHECK(node.store().snapshot(kSession).value()->bytes.size() > 2);
+  }
+}
+
+TEST_CASE("sessions with a snapshot of another fold version are rebuilt in the background") {
+  Node node(options({}));
+  node.ask("submit_turn", submit("u1"));
+  node.settle();
+  store::Append append;
+  append.session = kSession;
+  append.expected = node.log(kSession).size();
+  append.events.push_back(
+      schema::encode(schema::Draft{schema::SessionScope{kSession},
+                                   schema::RuntimeWarning{.code = "test", .message = "a fact"}},
+                     append.expected + 1, node.replayed(kSession).at, node.store().runtime()));
+  append.snapshot = store::Snapshot{append.expected, state::kFoldVersion + 1, "{}"};
+  REQUIRE(node.store().commit(std::span(&append, 1)).front().has_value());
+  node.crash();
+  node.start();
+  node.settle();
+  CHECK(count(node.log(kSession), "snapshot.repaired") == 1);
+  CHECK(node.store().old_snapshots(state::kFoldVersion, 0, 10).value().empty());
+}
+
 }  // namespace agentrt::sim

@@ -37,6 +37,13 @@ class StoreOver : public store::Store {
   Result<std::vector<store::IndexEntry>> list(const store::IndexQuery& query) override {
     return inner_.list(query);
   }
+  Result<std::uint64_t> count(const store::IndexQuery& query) override {
+    return inner_.count(query);
+  }
+  Result<std::vector<OldSnapshot>> old_snapshots(std::uint64_t fold_version, std::uint64_t after,
+                                                 std::size_t limit) override {
+    return inner_.old_snapshots(fold_version, after, limit);
+  }
   Result<std::vector<store::IndexEntry>> due(std::size_t limit) override {
     return inner_.due(limit);
   }

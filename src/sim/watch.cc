@@ -27,6 +27,7 @@ void Watch::shown(const state::Session& view) {
                                                 "its log is replayed",
                                                 view.id.text(), view.sequence));
   if (auto over = check_bounds(view, settings_)) broken_(*std::move(over));
+  samples_.try_emplace(view.id, settings_, limits_).first->second.offer(store_, view);
 }
 
 void Watch::published(const std::vector<ports::FeedEvent>& batch) {
@@ -239,6 +240,8 @@ Checked Watch::check_finally(const SessionId& session,
   if (auto broken = check_lives(all)) return broken;
   if (auto broken = check_snapshot(store_, replayed(session))) return broken;
   if (auto broken = check_index(store_, session)) return broken;
+  if (const auto samples = samples_.find(session); samples != samples_.end())
+    if (auto broken = samples->second.check(store_, stored)) return broken;
   if (auto broken = check_judged(stored)) return broken;
   everything.insert(everything.end(), all.begin(), all.end());
   return std::nullopt;

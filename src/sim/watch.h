@@ -16,6 +16,7 @@
 #include "ports/control_plane.h"
 #include "ports/models.h"
 #include "sim/checks.h"
+#include "sim/model_checks.h"
 #include "store/memory/memory_store.h"
 
 namespace agentrt::sim {
@@ -77,6 +78,7 @@ class Watch {
   const kernel::Limits& limits_;
   std::function<void(Violation)> broken_;
   std::map<SessionId, state::Session> replicas_;
+  std::map<SessionId, ModelSamples> samples_;
   std::map<SessionId, Sequence> published_;           // the last sequence in this boot
   std::map<ModelRequestId, schema::Fact> requested_;  // in the log
   std::set<ModelRequestId> started_;

@@ -349,11 +349,14 @@ class Folder {
   void operator()(const PermissionEvaluated& p) {
     ToolCall* call = open_tool();
     if (call && p.decision == Decision::allow && p.digest) call->digest = p.digest;
+    if (p.decision != Decision::ask)
+      count_decision(session_, thread_, p.decision_source, p.decision);
   }
   void operator()(const PermissionRequested&) {}
   void operator()(const PermissionResolved& p) {
     ToolCall* call = open_tool();
     if (call && p.decision == Decision::allow) allow(*call, p.digest);
+    count_decision(session_, thread_, p.decision_source, p.decision);
   }
   void operator()(const ActionRequired& p) {
     Turn* turn = active();
@@ -406,6 +409,7 @@ class Folder {
   void operator()(const SandboxApplied&) {}
   void operator()(const SandboxViolation& p) {
     incident("sandbox_violation", p.attempted);
+    count_violation(session_, thread_, fact_, p);
     ToolCall* call = open_tool();
     if (call && !p.advisory.value_or(false)) ++call->violations;
   }

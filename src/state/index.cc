@@ -96,6 +96,52 @@ const Subagent* subagent_changed(const Session& session, const Fact& fact) {
   return closed && closed->id == fact.ids.subagent_id ? &*closed : nullptr;
 }
 
+// A call, so that it is found by its id: the fact at `first` says where it belongs.
+ObjectRow tool_call_row(const Fact& fact) {
+  return {.kind = std::string(kToolCallKind),
+          .id = fact.ids.tool_call_id.text(),
+          .parent = {},
+          .first = fact.sequence,
+          .status = "started",
+          .open = false,
+          .record = "{}"};
+}
+
+// The newest version of a file, and the version itself. The same file has the same id in every
+// session, so the ids of both rows begin with the session.
+std::vector<ObjectRow> artifact_rows(const Session& session, const ArtifactChanged& changed,
+                                     const Fact& fact) {
+  const std::string artifact = fact.ids.artifact_id.text();
+  const std::string id = session.id.text() + "/" + artifact;
+  const ArtifactRecord record{.artifact_id = fact.ids.artifact_id,
+                              .path = changed.path,
+                              .change = changed.change,
+                              .version_id = changed.version_id,
+                              .previous_id = changed.previous_id,
+                              .diff_ref = changed.diff_ref,
+                              .lines_added = changed.lines_added,
+                              .lines_removed = changed.lines_removed,
+                              .thread_id = fact.ids.thread_id,
+                              .turn_id = fact.ids.turn_id,
+                              .tool_call_id = fact.ids.tool_call_id,
+                              .sequence = fact.sequence,
+                              .at = fact.at};
+  const ObjectRow newest{.kind = std::string(kArtifactKind),
+                         .id = id,
+                         .parent = {},
+                         .first = fact.sequence,
+                         .status = changed.change.value_or("update"),
+                         .open = false,
+                         .record = to_json(record),
+                         .terms = {artifact_term(artifact)}};
+  ObjectRow version = newest;
+  version.kind = kVersionKind;
+  version.id += "/" + std::to_string(fact.sequence);
+  version.parent = id;
+  version.terms.clear();
+  return {newest, version};
+}
+
 // Whether the fact changes the turn's row. Every status counts: a list that still said
 // waiting_permission after the answer would call a person for nothing.
 bool turns_row_changes(const Payload& payload) {
@@ -286,6 +332,11 @@ std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fac
   if (const auto* changed = std::get_if<PolicyChanged>(&fact.payload))
     return policy_rows(session, *changed, fact);
   if (is_of_job(fact.payload)) return job_rows(session, fact);
+  if (const auto* changed = std::get_if<ArtifactChanged>(&fact.payload))
+    return artifact_rows(session, *changed, fact);
+  // The row of an item represents its turn and its calls.
+  if (std::holds_alternative<ToolStarted>(fact.payload) && fact.ids.job_item_id.empty())
+    return std::vector{tool_call_row(fact)};
   if (const Process* process = process_changed(session, fact))
     return std::vector{session_row(session), process_row(*process)};
   if (const Subagent* subagent = subagent_changed(session, fact))
@@ -305,6 +356,8 @@ std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fac
 }
 
 }  // namespace
+
+std::string artifact_term(std::string_view artifact) { return "id=" + std::string(artifact); }
 
 std::string thread_row_id(const SessionId& session, const ThreadId& thread) {
   return session.text() + "/" + thread.text();

@@ -17,19 +17,19 @@ namespace agentrt::state {
 
 // The index row of one object; store::IndexRow has the same members.
 struct ObjectRow {
-  // session, thread, turn, task, attempt, process, job, job_item, subagent, output, action, grant,
-  // trust, folder_mode
+  // session, thread, turn, task, attempt, tool_call, artifact, artifact_version, process, job,
+  // job_item, subagent, output, action, grant, trust, folder_mode
   std::string kind;
   std::string id;
   // Of a turn or process: its thread; of an attempt: its task; of a job item: its job; of a
-  // subagent: its parent's thread.
+  // subagent: its parent's thread; of a version of an artifact: the artifact's row.
   std::string parent;
   Sequence first = 0;
   std::string status;
   bool open = false;
-  // SessionSummary, ThreadRead, TurnSnapshot, state::Task, state::TaskAttempt, ProcessSnapshot,
-  // JobRecord, JobItemRecord, SubagentSnapshot, OutputRecord, ActionSnapshot, GrantRecord,
-  // TrustRecord or FolderModeRecord
+  // SessionSummary, ThreadRead, TurnSnapshot, state::Task, state::TaskAttempt, ArtifactRecord,
+  // ProcessSnapshot, JobRecord, JobItemRecord, SubagentSnapshot, OutputRecord, ActionSnapshot,
+  // GrantRecord, TrustRecord, FolderModeRecord; of a tool call: {}
   std::string record;
   std::vector<std::string> terms = {};  // the lists that it is in
   std::optional<Timestamp> due = {};    // when the runtime must look at it again
@@ -62,7 +62,30 @@ struct TrustRecord {
 };
 BOOST_DESCRIBE_STRUCT(TrustRecord, (), (workspace, path, digest, at, effects))
 
+// One version of a workspace file that a tool call wrote.
+struct ArtifactRecord {
+  ArtifactId artifact_id;
+  std::optional<std::string> path;
+  std::optional<std::string> change;
+  std::optional<std::string> version_id;
+  std::optional<std::string> previous_id;
+  std::optional<std::string> diff_ref;
+  std::optional<std::uint64_t> lines_added;
+  std::optional<std::uint64_t> lines_removed;
+  ThreadId thread_id;
+  TurnId turn_id;
+  ToolCallId tool_call_id;
+  Sequence sequence = 0;  // of its artifact.changed
+  Timestamp at;
+};
+BOOST_DESCRIBE_STRUCT(ArtifactRecord, (),
+                      (artifact_id, path, change, version_id, previous_id, diff_ref, lines_added,
+                       lines_removed, thread_id, turn_id, tool_call_id, sequence, at))
+
 inline constexpr std::string_view kActionKind = "action";
+inline constexpr std::string_view kToolCallKind = "tool_call";
+inline constexpr std::string_view kArtifactKind = "artifact";         // the newest version
+inline constexpr std::string_view kVersionKind = "artifact_version";  // every version
 inline constexpr std::string_view kGrantKind = "grant";
 inline constexpr std::string_view kTrustKind = "trust";
 inline constexpr std::string_view kFolderModeKind = "folder_mode";
@@ -76,6 +99,8 @@ std::vector<ObjectRow> task_rows(const Tasks& tasks, const TaskChanges& changes)
 
 inline constexpr std::string_view kThreadKind = "thread";
 inline constexpr std::string_view kThreadClosed = "closed";
+// The list of the rows of one artifact, over all sessions.
+std::string artifact_term(std::string_view artifact);
 // The id of a thread's row: thread ids are unique only in their session.
 std::string thread_row_id(const SessionId& session, const ThreadId& thread);
 

@@ -111,4 +111,42 @@ TEST_CASE("a fact that names a turn the view does not hold writes no row of it")
   CHECK(last_rows(past) == Rows{"session sess_1 idle"});
 }
 
+TEST_CASE("a call and a changed file have rows; each version of the file has one of its own") {
+  Given past = Given{}.session().thread_started().running("1");
+  const ToolScope call{TurnScope{kSession, turn_ids("1")}, StepId{"step_1"}, ToolCallId{"call_1"}};
+  past.fact(call, ToolStarted{.tool_name = "write_file"});
+  CHECK(last_rows(past) == Rows{"tool_call call_1 started"});
+  const auto change = [&](const char* version) {
+    past.fact(ArtifactScope{call, ArtifactId{"artifact_1"}},
+              ArtifactChanged{.change = "update", .path = "/w/a", .version_id = version});
+    return past.log().back().sequence;
+  };
+  change("one");
+  const Sequence second = change("two");
+  const auto rows = all_rows(past);
+  const ObjectRow& newest = rows.at("artifact sess_1/artifact_1");
+  CHECK(newest.first == second);
+  CHECK(newest.terms == std::vector<std::string>{"id=artifact_1"});
+  CHECK(newest.record.contains(R"("versionId":"two")"));
+  std::size_t versions = 0;
+  for (const auto& [_, row] : rows)
+    versions += row.kind == kVersionKind && row.parent == "sess_1/artifact_1" ? 1 : 0;
+  CHECK(versions == 2);
+}
+
+TEST_CASE("decisions and violations are counted for the session and for the thread") {
+  Given past = Given{}.session().thread_started().running("1");
+  const ToolScope call{TurnScope{kSession, turn_ids("1")}, StepId{"step_1"}, ToolCallId{"call_1"}};
+  for (const Decision decision : {Decision::allow, Decision::ask, Decision::allow})
+    past.fact(call,
+              PermissionEvaluated{.decision = decision, .decision_source = DecisionSource::rule});
+  past.fact(ProcessScope{call, ProcessId{"proc_1"}},
+            SandboxViolation{.kind = ViolationKind::network, .attempted = "connect"});
+  const Session view = past.view();
+  CHECK(view.governance.decisions ==
+        std::vector{DecisionCount{DecisionSource::rule, Decision::allow, 2}});
+  CHECK(view.governance.violations == 1);
+  CHECK(view.threads.at(kThread).governance == view.governance);
+}
+
 }  // namespace agentrt::state

@@ -9,7 +9,7 @@ namespace agentrt::state {
 using namespace schema;
 
 std::uint64_t free_slots(const Job& job) {
-  if (job.paused) return 0;
+  if (job.paused || job.record.status == JobStatus::queued) return 0;
   const std::uint64_t running = job.record.counts.running + job.record.counts.reported;
   const bool alone = job.record.runner.kind == RunnerKind::command && !job.permission;
   const std::uint64_t most = alone ? 1 : job.record.concurrency;
@@ -102,6 +102,8 @@ void fold_job(Session& session, Turn*, const Fact& fact, const JobCreated& creat
   record.params_hash = created.params_hash;
   record.tool_name = created.tool_name;
   record.tool_args = created.tool_args;
+  record.status = created.status.value_or(JobStatus::running);
+  if (record.status == JobStatus::queued) record.created_queued = true;
   session.jobs[fact.ids.job_id] = std::move(job);
 }
 

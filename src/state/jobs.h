@@ -1,6 +1,7 @@
-// state/jobs.h: the running jobs of a session. Part of the session read model (state/session.h).
+// state/jobs.h: the running and queued jobs of a session. Part of the session read model
+// (state/session.h).
 //
-// A view holds running jobs only. An ended job and every item that was ever started are in index
+// A view holds these jobs only. An ended job and every item that was ever started are in index
 // rows; a pending item is a line of the input after the job's cursor.
 #pragma once
 

@@ -50,4 +50,40 @@ void change_policy(Session& session, const Fact& fact, const PolicyChanged& chan
   }
 }
 
+namespace {
+
+void count(Governance& governance, DecisionSource source, Decision decision) {
+  const auto same = [&](const DecisionCount& each) {
+    return each.source == source && each.decision == decision;
+  };
+  auto at = std::ranges::find_if(governance.decisions, same);
+  if (at == governance.decisions.end()) at = governance.decisions.insert(at, {source, decision, 0});
+  ++at->count;
+}
+
+void note(Governance& governance, const SeenViolation& violation) {
+  ++governance.violations;
+  governance.newest.push_back(violation);
+  if (governance.newest.size() > kViolationsKept)
+    governance.newest.erase(governance.newest.begin());
+}
+
+}  // namespace
+
+void count_decision(Session& session, Thread* thread, DecisionSource source, Decision decision) {
+  count(session.governance, source, decision);
+  if (thread) count(thread->governance, source, decision);
+}
+
+void count_violation(Session& session, Thread* thread, const Fact& fact,
+                     const SandboxViolation& violation) {
+  const SeenViolation seen{
+      fact.sequence,    fact.at,
+      violation.kind,   std::string(utf8_prefix(violation.attempted, kInputPreviewBytes)),
+      violation.layer,  violation.advisory,
+      fact.ids.turn_id, fact.ids.process_id};
+  note(session.governance, seen);
+  if (thread) note(thread->governance, seen);
+}
+
 }  // namespace agentrt::state

@@ -1,5 +1,5 @@
-// state/policies.h: applies facts to the policy of a session and of its threads. Pure; part of
-// fold().
+// state/policies.h: applies facts about policy and permissions to a session and its threads. Pure;
+// part of fold().
 #pragma once
 
 #include "state/session.h"
@@ -7,5 +7,12 @@
 namespace agentrt::state {
 
 void change_policy(Session& session, const schema::Fact& fact, const schema::PolicyChanged& change);
+
+// Count what was decided about a call, and what a sandbox has stopped, for the session and for the
+// thread. `thread` may be null.
+void count_decision(Session& session, Thread* thread, schema::DecisionSource source,
+                    schema::Decision decision);
+void count_violation(Session& session, Thread* thread, const schema::Fact& fact,
+                     const schema::SandboxViolation& violation);
 
 }  // namespace agentrt::state

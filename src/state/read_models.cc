@@ -114,24 +114,6 @@ std::vector<SubagentSnapshot> subagents_below(const Session& session, const Thre
   return out;
 }
 
-ThreadSnapshot thread_snapshot(const Session& session, const Thread& thread) {
-  ThreadSnapshot out;
-  out.thread_id = thread.id;
-  out.status = public_status(thread.status);
-  out.status_detail = thread.status;
-  out.status_reason = thread.reason;
-  out.resumable = thread.resumable;
-  out.active_turn_id = active_turn_id(thread);
-  if (thread.active) out.turns.push_back(turn_snapshot(*thread.active));
-  if (thread.last) out.turns.push_back(turn_snapshot(*thread.last));
-  out.pending_requests = pending_requests(session, thread);
-  out.queued_turns = queued_turns(thread);
-  out.subagents = subagents_below(session, thread.id);
-  out.incidents = thread.incidents;
-  out.last_outcome = last_outcome(thread);
-  return out;
-}
-
 }  // namespace
 
 std::string log_ref(Sequence sequence) { return fmt::format("log:{}", sequence); }
@@ -379,6 +361,24 @@ JobSummary job_summary(const SessionId& session, const JobRecord& job) {
           .error = job.error};
 }
 
+ThreadSnapshot thread_snapshot(const Session& session, const Thread& thread) {
+  ThreadSnapshot out;
+  out.thread_id = thread.id;
+  out.status = public_status(thread.status);
+  out.status_detail = thread.status;
+  out.status_reason = thread.reason;
+  out.resumable = thread.resumable;
+  out.active_turn_id = active_turn_id(thread);
+  if (thread.active) out.turns.push_back(turn_snapshot(*thread.active));
+  if (thread.last) out.turns.push_back(turn_snapshot(*thread.last));
+  out.pending_requests = pending_requests(session, thread);
+  out.queued_turns = queued_turns(thread);
+  out.subagents = subagents_below(session, thread.id);
+  out.incidents = thread.incidents;
+  out.last_outcome = last_outcome(thread);
+  return out;
+}
+
 SessionSnapshot session_snapshot(const Session& session) {
   SessionSnapshot out;
   out.schema_version = kSchemaVersion;
@@ -395,6 +395,7 @@ SessionSnapshot session_snapshot(const Session& session) {
     out.threads.push_back(thread_snapshot(session, thread));
     for (TaskSnapshot& task : open_tasks(session.id, thread)) out.tasks.push_back(std::move(task));
   }
+  out.thread_count = session.threads.size() + session.threads_closed;
   out.task_summary = session.tasks;
   for (const auto& [_, process] : session.processes)
     out.processes.push_back(process_snapshot(process));

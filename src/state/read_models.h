@@ -19,8 +19,10 @@ schema::ProcessSnapshot process_snapshot(const Process& process);
 schema::SessionSummary session_summary(const Session& session);
 schema::JobSummary job_summary(const SessionId& session, const schema::JobRecord& job);
 
-// Leaves history, generation and runtime id unset, since the view does not contain them.
+// Contains all threads of the view. Leaves history, generation and runtime id unset, since the view
+// does not contain them; and so does thread_read with jobs, which need the records of their tasks.
 schema::SessionSnapshot session_snapshot(const Session& session);
+schema::ThreadSnapshot thread_snapshot(const Session& session, const Thread& thread);
 schema::ThreadRead thread_read(const Session& session, const Thread& thread);
 
 // Describes `thread`, or by default the thread whose turn was prepared last. A process that `boot`

@@ -70,8 +70,14 @@ bool interrupted_work(const Session& session, const BootId& boot) {
   });
 }
 
+bool job_runs(const Session& session) {
+  return std::ranges::any_of(session.jobs, [](const auto& entry) {
+    return entry.second.record.status == JobStatus::running;
+  });
+}
+
 Status overall_status(const Session& session) {
-  Status status = session.jobs.empty() ? Status::idle : Status::running;
+  Status status = job_runs(session) ? Status::running : Status::idle;
   for (const auto& [_, thread] : session.threads) {
     if (!thread.active) continue;
     if (thread.status != Status::blocked) return thread.status;

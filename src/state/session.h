@@ -17,6 +17,7 @@
 #include "schema/facts.h"
 #include "schema/snapshots.h"
 #include "state/calls.h"
+#include "state/governance.h"
 #include "state/jobs.h"
 #include "state/process.h"
 #include "state/requests.h"
@@ -138,13 +139,15 @@ struct Thread {
   Sequence omitted_through = 0;  // turns that ended at or before it are not sent to the model
   ContextSize context;
   std::vector<Boundary> boundaries;  // the newest kBoundariesKept, oldest first
+  Governance governance;             // of its own calls
 
   bool operator==(const Thread&) const;
 };
 BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
                        subagent, environment, environment_turn, environment_at, environment_full,
-                       told, policy, sent, prefix_broken, omitted_through, context, boundaries))
+                       told, policy, sent, prefix_broken, omitted_through, context, boundaries,
+                       governance))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {
@@ -179,9 +182,9 @@ struct Session {
   std::uint64_t threads_closed = 0;
   // Background processes; src/control limits their number.
   std::map<ProcessId, Process> processes;
-  std::optional<Process> ended_process;        // the process that ended last
-  std::map<JobId, Job> jobs;                   // that run; src/control limits their number
-  std::optional<Job> ended_job;                // the job that ended last
+  std::optional<Process> ended_process;  // the process that ended last
+  std::map<JobId, Job> jobs;             // that run or are queued; src/control limits their number
+  std::optional<Job> ended_job;          // the job that ended last
   std::map<SubagentId, Subagent> subagents;    // not closed
   std::optional<Subagent> closed_subagent;     // the one that was closed last
   std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted follows
@@ -201,6 +204,7 @@ struct Session {
   std::uint64_t turns = 0;
   std::uint64_t unknown_facts = 0;
   Sequence snapshot = 0;  // sequence of the last stored snapshot
+  Governance governance;  // of the calls of all threads
 
   bool exists() const { return sequence > 0; }
   bool operator==(const Session&) const;
@@ -211,7 +215,7 @@ BOOST_DESCRIBE_STRUCT(Session, (),
                        ended_process, jobs, ended_job, subagents, closed_subagent, new_task, tasks,
                        routing, policy, has_policy, granted, mode, trust_refused, greeted,
                        server_tools, catalog, catalog_digest, catalog_bytes, traces, turns,
-                       unknown_facts, snapshot))
+                       unknown_facts, snapshot, governance))
 
 }  // namespace agentrt::state
 
@@ -252,6 +256,9 @@ std::string input_preview(const std::vector<schema::InputPart>& input);
 
 // Adds token counts.
 schema::Usage sum(schema::Usage total, const schema::Usage& more);
+
+// Whether a job of the session runs; a queued one does not.
+bool job_runs(const Session& session);
 
 // The status of the first active thread that is not blocked; else running if a job runs; else
 // blocked; idle if no thread is active.

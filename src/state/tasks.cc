@@ -124,6 +124,14 @@ std::int64_t heartbeat_of(const Task& task) {
   return attempt->worker.kind == WorkerKind::external ? kHeartbeatMs : 0;
 }
 
+// Whether the completed turn of the task left it blocked only because children were open.
+static bool lacked_children(const Task& task) {
+  const auto of_children = [](const auto& each) { return each.kind == AcceptanceKind::children; };
+  return task.status_reason == "acceptance" && task.missing && task.missing->size() == 1 &&
+         of_children(task.missing->front()) &&
+         (!task.acceptance || std::ranges::none_of(*task.acceptance, of_children));
+}
+
 bool continues(const Task& task) {
   if (task.status == TaskStatus::completed) return task.dependants > 0;
   if (task.status == TaskStatus::cancelling) {
@@ -131,6 +139,7 @@ bool continues(const Task& task) {
     if (task.propagates.value_or(true) && live) return true;
     return task.children_open == 0 && !task.current_run_id;
   }
+  if (task.status == TaskStatus::blocked) return task.children_open == 0 && lacked_children(task);
   return task.status == TaskStatus::queued && task.status_reason == "dependency" &&
          task.next_worker && task.next_worker->kind != WorkerKind::external &&
          blockers_of(task).empty();

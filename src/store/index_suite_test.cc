@@ -91,6 +91,9 @@ FOR_EVERY_STORE("a window under a parent holds only what is listed there") {
                                                     i % 2 == 0 ? "thread_even" : "thread_odd")})));
   IndexQuery query{.kind = "turn", .session = kAlpha, .parent = "thread_even", .limit = 2};
   CHECK(ids(rig.store().list(query)) == Ids{"t6", "t4"});
+  CHECK(rig.store().count(query) == Result<std::uint64_t>{3});
+  CHECK(rig.store().count({.kind = "turn", .session = kAlpha}) == Result<std::uint64_t>{6});
+  CHECK(rig.store().count({.kind = "task", .session = kAlpha}) == Result<std::uint64_t>{0});
   query.before = 4;
   CHECK(ids(rig.store().list(query)) == Ids{"t2"});
   query.parent = "";

@@ -149,11 +149,22 @@ class Store {
   virtual Result<Sequence> head(const SessionId& session) = 0;
   virtual Result<Position> last_position() = 0;
 
-  // nullopt also if the stored snapshot does not match its checksum, because it can be recomputed.
+  // A snapshot that is damaged has no bytes. It can be computed again.
   virtual Result<std::optional<Snapshot>> snapshot(const SessionId& session) = 0;
+  // The first sessions after `after` in the order of their creation whose snapshot has another fold
+  // version, at most `limit`.
+  struct OldSnapshot {
+    SessionId session;
+    std::uint64_t session_order = 0;
+  };
+  virtual Result<std::vector<OldSnapshot>> old_snapshots(std::uint64_t fold_version,
+                                                         std::uint64_t after,
+                                                         std::size_t limit) = 0;
   virtual Result<std::optional<IndexEntry>> find(const std::string& kind,
                                                  const std::string& id) = 0;
   virtual Result<std::vector<IndexEntry>> list(const IndexQuery& query) = 0;
+  // The number of entries that the query selects without `before` and `limit`. Needs `session`.
+  virtual Result<std::uint64_t> count(const IndexQuery& query) = 0;
   // The entries with a due time, earliest first, then by kind and id; at most `limit`.
   virtual Result<std::vector<IndexEntry>> due(std::size_t limit) = 0;
   // Sessions with an open index row, oldest first.

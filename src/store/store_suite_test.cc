@@ -251,6 +251,11 @@ FOR_EVERY_STORE("the newest snapshot replaces the one before it") {
   REQUIRE(commit_one(rig.store(), append));
   REQUIRE(commit_one(rig.store(), append_of(kAlpha, 2)));
   CHECK(rig.store().snapshot(kAlpha).value() == Snapshot{2, 3, "two"});
+  CHECK(rig.store().old_snapshots(3, 0, 10).value().empty());
+  const auto old = rig.store().old_snapshots(4, 0, 10).value();
+  REQUIRE(old.size() == 1);
+  CHECK(old.front().session == kAlpha);
+  CHECK(rig.store().old_snapshots(4, old.front().session_order, 10).value().empty());
 }
 
 FOR_EVERY_STORE("events of several runtimes keep their runtime") {

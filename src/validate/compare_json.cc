@@ -16,9 +16,10 @@ using simdjson::dom::object;
 
 // Members that a stream does not determine: the runtime, the generation, and page cursors.
 constexpr std::string_view kNotOfTheStream[] = {"schemaVersion", "runtimeId",   "generation",
-                                                "historyCursor", "resumeToken", "asOfSequence"};
-constexpr std::string_view kWindows[] = {"turns",     "tasks",    "history",
-                                         "incidents", "traceIds", "attempts"};
+                                                "historyCursor", "resumeToken", "asOfSequence",
+                                                "threadsCursor"};
+constexpr std::string_view kWindows[] = {"turns",    "tasks",    "history", "incidents",
+                                         "traceIds", "attempts", "threads", "jobs"};
 constexpr std::string_view kIdNames[] = {"turnId", "threadId", "taskId", "actionId", "attemptId"};
 
 template <class Words>

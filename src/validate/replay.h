@@ -2,8 +2,8 @@
 //
 // Folds the session's facts up to the snapshot's asOfSequence and compares the resulting read model
 // with the snapshot, member by member. Members that only one side has are not compared: a snapshot
-// may hold more than the standard or less. Lists that are windows (turns, tasks, history,
-// incidents) are compared only for objects that both sides list.
+// may hold more than the standard or less. Lists that are windows (threads, turns, tasks, jobs,
+// history, incidents) are compared only for objects that both sides list.
 #pragma once
 
 #include <map>

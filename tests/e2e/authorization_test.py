@@ -134,7 +134,8 @@ class Matrix(AuthorizationCase):
         tokens = {scope: self.token(scope, sessionId="own")["token"] for scope in SCOPES[:3]}
         for name, scope, params, takes_session, needs_session in self.commands():
             by_id_alone = any(name in params for name in ("actionId", "processId", "taskId",
-                                                         "jobId", "subagentId"))
+                                                         "jobId", "subagentId")) or \
+                name in ("get_turn", "find_object")
             sessions = {"own": "passes", "other": "forbidden", "none_such": "forbidden"}
             cases = [({**params, "sessionId": session}, expected)
                      for session, expected in sessions.items() if takes_session]

@@ -79,6 +79,13 @@ std::optional<std::string> find_text(const Query& query, std::string_view name) 
   return *text;
 }
 
+template <class AnyId>
+Result<std::optional<AnyId>> find_id(const Query& query, std::string_view name) {
+  const std::string* const text = find(query, name);
+  if (!text) return std::nullopt;
+  return read_id<AnyId>(*text);
+}
+
 Result<schema::Command> list_sessions_of(const Request& request) {
   schema::ListSessions command;
   TRY_ASSIGN(command.limit, find_number(request.query, "limit"));
@@ -92,6 +99,16 @@ Result<schema::Command> get_session_of(const Request& request) {
   TRY_ASSIGN(command.session_id, read_id<SessionId>(request.ids[0]));
   TRY_ASSIGN(command.limit, find_number(request.query, "limit"));
   command.cursor = find_text(request.query, "cursor");
+  command.threads_cursor = find_text(request.query, "threadsCursor");
+  TRY_ASSIGN(command.thread_id, find_id<ThreadId>(request.query, "threadId"));
+  return command;
+}
+
+Result<schema::Command> get_model_of(const Request& request) {
+  schema::GetReadModel command;
+  TRY_ASSIGN(command.session_id, read_id<SessionId>(request.ids[0]));
+  command.name = request.ids[1];
+  TRY_ASSIGN(command.thread_id, find_id<ThreadId>(request.query, "threadId"));
   return command;
 }
 
@@ -133,6 +150,10 @@ void get_sessions(Services& services, const ExchangePtr& exchange) {
 
 void get_session(Services& services, const ExchangePtr& exchange) {
   answer(services, exchange, get_session_of(exchange->request));
+}
+
+void get_model(Services& services, const ExchangePtr& exchange) {
+  answer(services, exchange, get_model_of(exchange->request));
 }
 
 void get_thread(Services& services, const ExchangePtr& exchange) {

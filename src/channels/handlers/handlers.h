@@ -16,6 +16,7 @@ void post_rpc(Services& services, const ExchangePtr& exchange);
 void get_sessions(Services& services, const ExchangePtr& exchange);
 void get_session(Services& services, const ExchangePtr& exchange);
 void get_thread(Services& services, const ExchangePtr& exchange);
+void get_model(Services& services, const ExchangePtr& exchange);
 
 // event_handlers.cc
 void get_session_events(Services& services, const ExchangePtr& exchange);

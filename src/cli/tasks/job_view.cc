@@ -22,6 +22,8 @@ constexpr std::size_t kNewsCells = 60;  // of the command or instruction, in a l
 
 std::string mark_of(JobStatus status, Colour colour) {
   switch (status) {
+    case JobStatus::queued:
+      return paint("○", Paint::dim, colour);
     case JobStatus::running:
       return paint("●", Paint::cyan, colour);
     case JobStatus::completed:
@@ -166,6 +168,10 @@ std::string job_lines(const JobSummary& job, const JobPace& pace, Timestamp now,
     out += fmt::format("     {}\n", fitted(failure_text(*job.error), 5, paper));
   if (job.status == JobStatus::cancelled && job.reason)
     out += fmt::format("     reason: {}\n", fitted(one_line(*job.reason), 13, paper));
+  if (job.status == JobStatus::queued)
+    out += fmt::format("     {}\n", fitted("its task waits for others: agentrt tasks --session " +
+                                               one_line(job.session_id.text()),
+                                           5, paper));
   return out;
 }
 

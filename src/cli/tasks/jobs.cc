@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/verbs.h"
 #include "cli/tasks/job_view.h"
+#include "cli/verbs.h"
 #include "schema/commands.h"
 
 namespace agentrt::cli {
@@ -104,7 +104,7 @@ class Jobs {
     params.cursor = arguments_.cursor;
     Look out;
     TRY_ASSIGN(GetJobReply job, ask<GetJobReply>(client, "get_job", to_json(params), out.json));
-    out.running = job.status == JobStatus::running;
+    out.running = job.status == JobStatus::running || job.status == JobStatus::queued;
     std::vector<JobItemView> items = job.items;
     if (!params.status && !params.cursor) {
       // The latest failures say more than the latest items.

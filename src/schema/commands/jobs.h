@@ -24,8 +24,10 @@ struct CreateJobReply {
   JobStatus status = JobStatus::running;
   std::uint64_t items = 0;
   Sequence sequence = 0;
+  std::optional<std::vector<TaskId>> blockers = {};  // of a queued job: what its task waits for
 };
-BOOST_DESCRIBE_STRUCT(CreateJobReply, (), (session_id, job_id, task_id, status, items, sequence))
+BOOST_DESCRIBE_STRUCT(CreateJobReply, (),
+                      (session_id, job_id, task_id, status, items, sequence, blockers))
 
 struct CreateJob {
   static constexpr CommandTraits kTraits{"create_job", TokenScope::submit, CommandEffect::mutates};

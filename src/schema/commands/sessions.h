@@ -62,10 +62,12 @@ struct GetSession {
   SessionId session_id;
   std::optional<std::string> cursor;
   std::optional<std::uint64_t> limit;
+  std::optional<ThreadId> thread_id = {};          // history of this thread alone
+  std::optional<std::string> threads_cursor = {};  // of the previous reply: older threads
 
   bool operator==(const GetSession&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(GetSession, (), (session_id, cursor, limit))
+BOOST_DESCRIBE_STRUCT(GetSession, (), (session_id, cursor, limit, thread_id, threads_cursor))
 
 struct GetThreadRead {
   static constexpr CommandTraits kTraits{"get_thread_read", TokenScope::read, CommandEffect::reads};

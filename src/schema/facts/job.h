@@ -22,13 +22,14 @@ struct JobCreated {
   std::optional<std::string> params_hash;  // of the command that chose the id
   std::optional<std::string> tool_name;    // that runs the command
   std::optional<Json> tool_args;
+  std::optional<JobStatus> status = {};  // queued: it starts when its task no longer waits
 
   bool operator==(const JobCreated&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(JobCreated, (),
                       (instruction_ref, input_refs, items, output_schema_ref, runner, options,
                        retry_policy, concurrency, max_runtime_ms, repeatable, params_hash,
-                       tool_name, tool_args))
+                       tool_name, tool_args, status))
 
 // A job that has ended starts again with its record: views do not contain ended jobs.
 struct JobStarted {

@@ -22,7 +22,7 @@ struct SnapshotRepaired {
   static constexpr std::string_view kType = "snapshot.repaired";
   using Scope = SessionScope;
   Sequence as_of_sequence = 0;
-  std::string reason;  // fold_version, damaged
+  std::string reason;  // fold_version, damaged, missing
 
   bool operator==(const SnapshotRepaired&) const = default;
 };

@@ -43,7 +43,7 @@ struct TurnCompleted {
   Status status = Status::completed;
   StopReason stop_reason = StopReason::end_turn;
   Usage usage;
-  std::int64_t duration_ms = 0;  // since submission
+  std::int64_t duration_ms = 0;  // since it started
 
   bool operator==(const TurnCompleted&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "store/memory/memory_store.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -289,6 +290,31 @@ Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
     if (!query.parent || entry.row.parent == *query.parent) entries.push_back(entry);
   }
   return entries;
+}
+
+Result<std::uint64_t> MemoryStore::count(const IndexQuery& query) {
+  IndexQuery all = query;
+  all.before.reset();
+  all.before_first = 0;
+  all.before_id.clear();
+  all.limit = std::numeric_limits<std::size_t>::max();
+  if (!all.session) return 0;
+  TRY_ASSIGN(const auto entries, list(all));
+  return entries.size();
+}
+
+Result<std::vector<Store::OldSnapshot>> MemoryStore::old_snapshots(std::uint64_t fold_version,
+                                                                   std::uint64_t after,
+                                                                   std::size_t limit) {
+  std::lock_guard lock(disk_->mutex_);
+  std::map<std::uint64_t, SessionId> found;  // by order
+  for (const auto& [id, session] : disk_->now_.sessions)
+    if (session.order > after && session.snapshot && session.snapshot->fold_version != fold_version)
+      found.emplace(session.order, id);
+  std::vector<OldSnapshot> out;
+  for (const auto& [order, id] : found)
+    if (out.size() < limit) out.push_back({id, order});
+  return out;
 }
 
 Result<std::vector<IndexEntry>> MemoryStore::due(std::size_t limit) {

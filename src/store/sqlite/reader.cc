@@ -30,6 +30,8 @@ constexpr std::string_view kSql[] = {
     "SELECT max(sequence) FROM event WHERE session = ?1",
     "SELECT max(position) FROM event",
     "SELECT sequence, fold_version, sha256, bytes FROM snapshot WHERE session = ?1",
+    "SELECT n.session, s.id FROM snapshot n CROSS JOIN session s ON s.key = n.session "
+    "WHERE n.session > ?1 AND n.fold_version <> ?2 ORDER BY n.session LIMIT ?3",
     "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
     "o.due "
     "FROM object o JOIN session s ON s.key = o.session WHERE o.kind = ?1 AND o.id = ?2",
@@ -64,6 +66,9 @@ constexpr std::string_view kSql[] = {
     "o.due FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = t.id "
     "WHERE t.kind = ?1 AND t.term = ?6 AND t.session = ?2 AND (t.first, t.id) < (?3, ?4) "
     "ORDER BY t.first, t.id LIMIT ?5",
+    "SELECT count(*) FROM object WHERE kind = ?1 AND session = ?2",
+    "SELECT count(*) FROM object WHERE kind = ?1 AND session = ?2 AND parent = ?3 AND parent <> ''",
+    "SELECT count(*) FROM term WHERE kind = ?1 AND session = ?2 AND term = ?3",
     "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
     "o.due FROM object o INDEXED BY object_due CROSS JOIN session s ON s.key = o.session "
     "WHERE o.due IS NOT NULL ORDER BY o.due, o.kind, o.id LIMIT ?1",
@@ -380,12 +385,29 @@ Result<std::optional<Snapshot>> Reader::snapshot(const SessionId& session) {
   const int code = query->step();
   if (code == SQLITE_DONE) return std::nullopt;
   // A snapshot is derived data: a damaged one is recomputed from the log.
-  if (code != SQLITE_ROW && connection_.fault(code) == Fault::damaged) return std::nullopt;
+  if (code != SQLITE_ROW && connection_.fault(code) == Fault::damaged) return Snapshot{};
   if (code != SQLITE_ROW) return failed(code, "reading the snapshot of session " + session.text());
   Snapshot snapshot{static_cast<Sequence>(query->integer(0)),
                     static_cast<std::uint64_t>(query->integer(1)), std::string(query->blob(3))};
-  if (query->blob(2) != bytes_of(sha256(snapshot.bytes))) return std::nullopt;
+  if (query->blob(2) != bytes_of(sha256(snapshot.bytes))) snapshot.bytes.clear();
   return snapshot;
+}
+
+Result<std::vector<Store::OldSnapshot>> Reader::old_snapshots(std::uint64_t fold_version,
+                                                              std::uint64_t after,
+                                                              std::size_t limit) {
+  TRY_ASSIGN(Statement * query, statement(Query::old_snapshots));
+  const Running running(*query);
+  query->bind(1, clamp(after));
+  query->bind(2, clamp(fold_version));
+  query->bind(3, clamp(limit));
+  std::vector<Store::OldSnapshot> out;
+  int code = query->step();
+  for (; code == SQLITE_ROW; code = query->step())
+    out.push_back(
+        {SessionId{std::string(query->text(1))}, static_cast<std::uint64_t>(query->integer(0))});
+  if (code != SQLITE_DONE) return failed(code, "finding old snapshots");
+  return out;
 }
 
 Result<std::optional<IndexEntry>> Reader::find(const std::string& kind, const std::string& id) {
@@ -438,6 +460,23 @@ Result<std::vector<IndexEntry>> Reader::list(const IndexQuery& query) {
   }
   if (code != SQLITE_DONE) return failed(code, fmt::format("listing {} rows", query.kind));
   return entries;
+}
+
+Result<std::uint64_t> Reader::count(const IndexQuery& query) {
+  TRY(check_query(query));
+  TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(query.session.value_or(SessionId{})));
+  if (!key) return 0;
+  TRY_ASSIGN(Statement * rows, statement(query.term     ? Query::count_term
+                                         : query.parent ? Query::count_parent
+                                                        : Query::count_session));
+  const Running running(*rows);
+  rows->bind(1, query.kind);
+  rows->bind(2, *key);
+  if (query.term) rows->bind(3, *query.term);
+  if (query.parent) rows->bind(3, *query.parent);
+  const int code = rows->step();
+  if (code != SQLITE_ROW) return failed(code, fmt::format("counting {} rows", query.kind));
+  return static_cast<std::uint64_t>(rows->integer(0));
 }
 
 Result<std::vector<IndexEntry>> Reader::due(std::size_t limit) {

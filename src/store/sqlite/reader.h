@@ -39,7 +39,10 @@ class Reader {
   Result<Position> last_position();
   Result<std::optional<Snapshot>> snapshot(const SessionId& session);
   Result<std::optional<IndexEntry>> find(const std::string& kind, const std::string& id);
+  Result<std::vector<Store::OldSnapshot>> old_snapshots(std::uint64_t fold_version,
+                                                        std::uint64_t after, std::size_t limit);
   Result<std::vector<IndexEntry>> list(const IndexQuery& query);
+  Result<std::uint64_t> count(const IndexQuery& query);
   Result<std::vector<IndexEntry>> due(std::size_t limit);
   Result<std::vector<SessionId>> open_sessions();
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
@@ -61,6 +64,7 @@ class Reader {
     head,
     last_position,
     snapshot,
+    old_snapshots,
     find,
     list_all,
     list_open,
@@ -69,6 +73,9 @@ class Reader {
     list_term,
     list_session_term,
     list_term_oldest,
+    count_session,
+    count_parent,
+    count_term,
     due,
     open_session,
     idempotency,

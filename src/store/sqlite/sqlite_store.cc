@@ -287,6 +287,18 @@ Result<std::vector<IndexEntry>> SqliteStore::list(const IndexQuery& query) {
   return reader->list(query);
 }
 
+Result<std::uint64_t> SqliteStore::count(const IndexQuery& query) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->count(query);
+}
+
+Result<std::vector<Store::OldSnapshot>> SqliteStore::old_snapshots(std::uint64_t fold_version,
+                                                                   std::uint64_t after,
+                                                                   std::size_t limit) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->old_snapshots(fold_version, after, limit);
+}
+
 Result<std::vector<IndexEntry>> SqliteStore::due(std::size_t limit) {
   TRY_ASSIGN(auto reader, readers_->take());
   return reader->due(limit);

@@ -87,7 +87,10 @@ class SqliteStore final : public Store {
   Result<Position> last_position() override;
   Result<std::optional<Snapshot>> snapshot(const SessionId& session) override;
   Result<std::optional<IndexEntry>> find(const std::string& kind, const std::string& id) override;
+  Result<std::vector<OldSnapshot>> old_snapshots(std::uint64_t fold_version, std::uint64_t after,
+                                                 std::size_t limit) override;
   Result<std::vector<IndexEntry>> list(const IndexQuery& query) override;
+  Result<std::uint64_t> count(const IndexQuery& query) override;
   Result<std::vector<IndexEntry>> due(std::size_t limit) override;
   Result<std::vector<SessionId>> open_sessions() override;
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
