@@ -1,5 +1,6 @@
 // control/steer.cc: decides interrupts, changes of the queue, and resuming after a stop.
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,11 @@ bool is_meant(const Thread& thread, const InterruptTurn& command) {
   if (command.thread_id && *command.thread_id != thread.id) return false;
   if (command.thread_id || command.turn_id) return true;
   return !thread.subagent && !(thread.active && thread.active->source == "job");
+}
+
+// Whether the command ends the running turn of the thread.
+bool ends_active(const Thread& thread, const InterruptTurn& command) {
+  return thread.active && (!command.turn_id || *command.turn_id == thread.active->ids.turn);
 }
 
 // Interrupts the turns of one thread that the command selects; adds them to `ended`.
@@ -123,12 +129,16 @@ Decided interrupt_turn(const Session& view, const InterruptTurn& command, Inputs
     const bool of_job = thread.active && thread.active->item;
     if (of_job && !command.thread_id && !command.turn_id) continue;
     if (!is_meant(thread, command)) continue;
-    interrupt_thread(facts, thread, command, reply.turn_ids);
-    const bool runs = thread.active && std::ranges::find(reply.turn_ids, thread.active->ids.turn) !=
-                                           reply.turn_ids.end();
+    // The children first: their ends decide whether the task of the turn still waits for them.
+    std::vector<TurnId> below;
+    const std::string reason = command.reason.value_or("its parent was interrupted");
+    const bool runs = ends_active(thread, command);
     if (runs && command.subagents != SubagentKeep::keep)
-      end_below(facts, view, id, command.reason.value_or("its parent was interrupted"),
-                reply.turn_ids);
+      end_below(facts, view, id, reason, below);
+    else if (runs)
+      release_below(facts, view, *thread.active, reason, inputs);
+    interrupt_thread(facts, thread, command, reply.turn_ids);
+    std::ranges::copy(below, std::back_inserter(reply.turn_ids));
   }
   reply.interrupted = !reply.turn_ids.empty();
   if (command.processes == ProcessKeep::end) {

@@ -129,8 +129,8 @@ std::optional<Error> takes_no_turns(const Place& place, const Inputs& inputs) {
 // Ends the running turn, and with it the work of the subagents below it.
 void interrupt(Facts& facts, const Session& view, const Thread& thread) {
   std::vector<TurnId> ended;
-  facts.cancel(*thread.active, "interrupted by a newer turn");
   end_below(facts, view, thread.id, "its parent was interrupted by a newer turn", ended);
+  facts.cancel(*thread.active, "interrupted by a newer turn");
 }
 
 std::optional<Error> no_room(const Session& view, const Place& place, QueuePolicy policy,

@@ -46,6 +46,10 @@ bool Facts::held(const Turn& turn) const {
   return false;
 }
 
+std::int64_t Facts::ran_ms(const Turn& turn) const {
+  return turn.started_at ? inputs_.since(*turn.started_at) : 0;
+}
+
 std::int64_t Facts::ran_ms(const state::ToolCall& call) const {
   return call.started_at ? inputs_.since(*call.started_at) : 0;
 }
@@ -105,10 +109,9 @@ void Facts::fail_item(const Turn& turn, Status status, const Failure& error,
       failed.preview = std::string(utf8_prefix(ended->preview, kItemPreviewBytes));
   }
   add(JobItemScope{of(turn.ids)}, std::move(failed));
-  add(of(turn.ids), TurnFailed{.status = status,
-                               .reason = error.message,
-                               .error = error,
-                               .duration_ms = inputs_.since(turn.submitted_at)});
+  add(of(turn.ids),
+      TurnFailed{
+          .status = status, .reason = error.message, .error = error, .duration_ms = ran_ms(turn)});
 }
 
 void Facts::stop_item(const Turn& turn, const Failure& error) {
@@ -128,7 +131,7 @@ void Facts::cancel(const Turn& turn, const std::string& reason) {
   add(of(turn.ids), TurnFailed{.status = Status::cancelled,
                                .reason = reason,
                                .error = error,
-                               .duration_ms = inputs_.since(turn.submitted_at)});
+                               .duration_ms = ran_ms(turn)});
   task_cancels(of(turn.ids), reason);
 }
 
@@ -141,7 +144,7 @@ void Facts::time_out(const Turn& turn, const std::string& reason, bool whole_tas
   add(of(turn.ids), TurnFailed{.status = Status::timed_out,
                                .reason = reason,
                                .error = error,
-                               .duration_ms = inputs_.since(turn.submitted_at)});
+                               .duration_ms = ran_ms(turn)});
   if (whole_task)
     add(TaskScope(of(turn.ids)), TaskTimedOut{.reason = "deadline"});
   else
@@ -156,7 +159,7 @@ void Facts::fail(const Turn& turn, Failure error) {
   add(of(turn.ids), TurnFailed{.status = Status::failed,
                                .reason = error.message,
                                .error = error,
-                               .duration_ms = inputs_.since(turn.submitted_at)});
+                               .duration_ms = ran_ms(turn)});
   task_fails(of(turn.ids), error);
 }
 
@@ -178,8 +181,7 @@ void Facts::complete(const Turn& turn, StopReason reason, const Usage& usage) {
     add(of(turn.ids), TaskAttemptCompleted{});
   }
   add(of(turn.ids),
-      TurnCompleted{
-          .stop_reason = reason, .usage = usage, .duration_ms = inputs_.since(turn.submitted_at)});
+      TurnCompleted{.stop_reason = reason, .usage = usage, .duration_ms = ran_ms(turn)});
   if (!turn.item) task_completes(of(turn.ids));
 }
 

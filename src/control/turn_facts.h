@@ -31,6 +31,8 @@ class Facts {
   // The sequence that the last added fact will get.
   Sequence last() const { return view_.sequence + list_.size(); }
   bool empty() const { return list_.empty(); }
+  // The duration of the turn since it started, without its time in the queue.
+  std::int64_t ran_ms(const Turn& turn) const;
   // The duration of the call since its tool.started, by the wall clock. The second form returns
   // `measured` if the call was started in this boot.
   std::int64_t ran_ms(const state::ToolCall& call) const;
@@ -86,6 +88,7 @@ class Facts {
  private:
   bool held(const Turn& turn) const;
   void end_compaction(const Turn& turn, const schema::Failure& error);
+  std::uint64_t children_left(const state::Task& task) const;
   void end_attempt(const Turn& turn, schema::Status status, const schema::Failure& error);
   void fail_item(const Turn& turn, schema::Status status, const schema::Failure& error,
                  std::optional<Timestamp> retry_at);

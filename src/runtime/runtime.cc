@@ -27,6 +27,7 @@
 #include "runtime/context_settings.h"
 #include "runtime/core_loop.h"
 #include "runtime/data_folder.h"
+#include "runtime/environment_use.h"
 #include "runtime/grants.h"
 #include "runtime/inspection.h"
 #include "runtime/listening.h"
@@ -114,15 +115,6 @@ policy::Redactor redactor_of(const config::Config& config) {
   for (const std::string& name : names)
     if (const char* const value = std::getenv(name.c_str())) secrets.push_back({name, value});
   return policy::Redactor{std::move(secrets)};
-}
-
-ports::HeldEnvironments held_by_previous(const RuntimeOptions& options) {
-  ports::HeldEnvironments held;
-  const std::string& text = options.held_environments;
-  if (text.empty() || !schema::check_json(text) ||
-      !schema::from_json(text, held, schema::Unknown::ignore))
-    return {};
-  return held;
 }
 
 // Generated on request, so that start-up is not slowed down.
@@ -242,17 +234,19 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   redactor = redactor_of(options.config);
   boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
   environments = std::make_unique<TurnEnvironments>(
-      TurnEnvironments::Parts{.folder = environments_path(options.data),
-                              .worker = *readers,
-                              .redactor = redactor,
-                              .own = config::process_environment(),
-                              .models =
-                                  [this, sources = options.config.sources,
-                                   kind = on_leave ? OwnerKind::background : OwnerKind::serve](
-                                      const ports::ClientEnvironment& client) {
-                                    return models_of_client(sources, kind, *trust, client);
-                                  }},
-      held_by_previous(options));
+      TurnEnvironments::Parts{
+          .folder = environments_path(options.data),
+          .worker = *readers,
+          .redactor = redactor,
+          .own = config::process_environment(),
+          .models =
+              [this, sources = options.config.sources,
+               kind = on_leave ? OwnerKind::background
+                               : OwnerKind::serve](const ports::ClientEnvironment& client) {
+                return models_of_client(sources, kind, *trust, client);
+              },
+          .in_use = [this](const std::string& id) { return has_not_ended(*store, id); }},
+      read_held(options.held_environments));
   file_policies = std::make_unique<config::FilePolicies>(options.config.sources, *trust,
                                                          [] { return wall_clock().ms; });
   policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
@@ -406,25 +400,27 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::connect_engine() {
-  kernel->observe({.begun =
-                       [this](const state::Session& view, Sequence stored) {
-                         environments->inherit(view);
-                         engine->foresee(view, stored);
-                       },
-                   .committed =
-                       [this](const state::Session& view) {
-                         engine->advance(view);
-                         environments->committed(view);
-                         checkpoint_when_due();
-                       },
-                   .failed = [this](const SessionId& session) { engine->take_back(session); },
-                   .blocked =
-                       [this](const SessionId& session, const Error& error) {
-                         fmt::print(stderr, "agentrt: session {} is blocked: {}\n", session.text(),
-                                    error.message);
-                         engine->end(session);
-                       },
-                   .accepted = [this](const schema::Command& command) { engine->give(command); }});
+  kernel->observe(
+      {.begun =
+           [this](const state::Session& view, Sequence stored) {
+             environments->inherit(view);
+             engine->foresee(view, stored);
+           },
+       .committed =
+           [this](const state::Session& view) {
+             engine->advance(view);
+             environments->committed(view);
+             checkpoint_when_due();
+           },
+       .failed = [this](const SessionId& session) { engine->take_back(session); },
+       .blocked =
+           [this](const SessionId& session, const Error& error) {
+             fmt::print(stderr, "agentrt: session {} is blocked: {}\n", session.text(),
+                        error.message);
+             engine->end(session);
+           },
+       .accepted = [this](const schema::Command& command) { engine->give(command); },
+       .task_stored = [this](const state::Task& task) { environments->task_stored(task); }});
 }
 
 void Runtime::Parts::checkpoint_when_due() {

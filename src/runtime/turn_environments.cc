@@ -61,6 +61,9 @@ std::optional<TurnEnvironments::Variables> read_file(const std::string& path) {
 
 // The environment of a subagent between its turns is kept under its own id.
 TurnId kept_for(const SubagentId& subagent) { return TurnId{subagent.text()}; }
+// Likewise that of a task or a job, until it ends.
+TurnId kept_for(const TaskId& task) { return TurnId{task.text()}; }
+TurnId kept_for(const JobId& job) { return TurnId{job.text()}; }
 
 bool is_name(std::string_view name) {
   constexpr std::string_view kLetters =
@@ -97,12 +100,13 @@ TurnEnvironments::TurnEnvironments(Parts parts, const ports::HeldEnvironments& t
     const std::string name = file.path().filename().string();
     const bool ours = name.starts_with(kPrefix) && name.ends_with(kSuffix) &&
                       name.size() > kPrefix.size() + kSuffix.size();
-    if (!ours || fs::last_write_time(file.path(), error) < oldest) {
+    const std::string id =
+        ours ? name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()) : "";
+    const bool old = fs::last_write_time(file.path(), error) < oldest;
+    if (!ours || (old && !(parts_.in_use && parts_.in_use(id)))) {
       ::unlink(file.path().c_str());
       continue;
     }
-    const std::string id =
-        name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
     if (entries_.size() >= parts_.turns_max) continue;
     Entry& entry = entries_[TurnId(id)];
     entry.stored = true;
@@ -265,10 +269,22 @@ void TurnEnvironments::copy(const TurnId& from, const TurnId& to) {
   entries_.emplace(to, std::move(entry));
 }
 
+// REQUIRES: mutex_ is held.
+void TurnEnvironments::inherit_task(const TaskId& task, const TurnId& to) {
+  if (entries_.contains(kept_for(task))) copy(kept_for(task), to);
+}
+
 void TurnEnvironments::inherit(const state::Session& view) {
-  if (view.subagents.empty()) return;
   const std::lock_guard lock(mutex_);
   if (entries_.empty()) return;
+  for (const auto& [id, job] : view.jobs) inherit_task(job.record.ids.task, kept_for(id));
+  for (const auto& [_, thread] : view.threads) {
+    const auto take = [&](const state::Turn& turn) {
+      if (!turn.item) inherit_task(turn.ids.task, turn.ids.turn);
+    };
+    if (thread.active) take(*thread.active);
+    std::ranges::for_each(thread.queue, take);
+  }
   for (const auto& [id, subagent] : view.subagents) {
     if (subagent.parent_turn) copy(*subagent.parent_turn, kept_for(id));
     const state::Thread* thread = state::find_thread(view, subagent.thread);
@@ -276,6 +292,18 @@ void TurnEnvironments::inherit(const state::Session& view) {
     if (thread->active) copy(kept_for(id), thread->active->ids.turn);
     for (const state::Turn& turn : thread->queue) copy(kept_for(id), turn.ids.turn);
   }
+}
+
+void TurnEnvironments::task_stored(const state::Task& task) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(kept_for(task.task_id));
+    if (known == entries_.end()) return;
+    known->second.claimed = true;
+  }
+  using enum schema::TaskStatus;
+  if (task.status == completed || task.status == cancelled || task.status == archived)
+    forget(kept_for(task.task_id));
 }
 
 void TurnEnvironments::committed(const state::Session& view) {
@@ -293,7 +321,7 @@ void TurnEnvironments::committed(const state::Session& view) {
       if (thread.active) note(thread.active->ids.turn);
       for (const state::Turn& turn : thread.queue) note(turn.ids.turn);
     }
-    for (const auto& [job, _] : view.jobs) note(TurnId{job.text()});  // of all its items
+    for (const auto& [job, _] : view.jobs) note(kept_for(job));  // of all its items
     for (const auto& [id, _] : view.subagents) {
       const auto known = entries_.find(kept_for(id));
       if (known == entries_.end()) continue;

@@ -1,10 +1,11 @@
 // runtime/turn_environments.h: the environment that each turn runs with.
 //
-// A client that submits or resumes a turn supplies it. The variables that commands get are stored
-// in DATA/environments/ (mode 0600) until the turn ends, so that an approved command runs unchanged
-// after a restart, whichever client answered. Credentials and the models that follow from them stay
-// in memory. A turn without a client's environment gets that of the runtime, which is stored in the
-// same way when an approval is first bound to it.
+// A client that submits or resumes a turn supplies it. The client that creates a task or a job may
+// supply it under the id of that object; its turns and items get it. The variables that commands
+// get are stored in DATA/environments/ (mode 0600) until the turn, task or job ends, so that an
+// approved command runs unchanged after a restart, whichever client answered. Credentials and the
+// models that follow from them stay in memory. A turn without a client's environment gets that of
+// the runtime, which is stored in the same way when an approval is first bound to it.
 //
 // Any thread, unless a function says otherwise.
 #pragma once
@@ -23,6 +24,7 @@
 #include "ports/client_environments.h"
 #include "ports/loop.h"
 #include "state/session.h"
+#include "state/tasks.h"
 
 namespace agentrt::runtime {
 
@@ -32,7 +34,8 @@ class TurnEnvironments final : public ports::ClientEnvironments {
   // An environment whose turn was not submitted within this time makes way for another one.
   static constexpr std::int64_t kUnclaimedMs = 60'000;
   static constexpr std::size_t kSecretsMax = 1'000;  // distinct values, over all turns
-  // A file whose turn was never seen to end is removed after this time.
+  // A file whose turn, task or job was never seen to end is removed after this time, unless it is
+  // in use.
   static constexpr std::int64_t kFilesKeptMs = 7LL * 24 * 3'600 * 1'000;
 
   using Variables = std::vector<ports::EnvironmentVariable>;
@@ -45,6 +48,8 @@ class TurnEnvironments final : public ports::ClientEnvironments {
     config::Environment own;     // of the runtime
     // The models that such a client has. Blocks.
     std::function<Result<adapters::ModelSet>(const ports::ClientEnvironment&)> models;
+    // Whether the turn, task, job or subagent of this id has not ended. Blocks.
+    std::function<bool(const std::string& id)> in_use = nullptr;
     // Milliseconds of a monotonic clock.
     std::function<std::int64_t()> now_ms = nullptr;
     std::size_t turns_max = kTurnsMax;
@@ -64,8 +69,10 @@ class TurnEnvironments final : public ports::ClientEnvironments {
   // Null: the client of the turn supplied none.
   std::shared_ptr<const adapters::ModelSet> models_of(const TurnId& turn) const;
   // Before effects of a commit start: a subagent keeps the environment of the turn that spawned it,
-  // and its turns get it. Core.
+  // and its turns get it; a turn or job that works on a task gets that of the task. Core.
   void inherit(const state::Session& view);
+  // The record of the task was stored: its environment is kept until no attempt can follow. Core.
+  void task_stored(const state::Task& task);
   // After a commit of the session: forgets the environments of its turns that have ended or
   // were removed from the queue. Core.
   void committed(const state::Session& view);
@@ -86,6 +93,7 @@ class TurnEnvironments final : public ports::ClientEnvironments {
   Variables own_variables() const;
   std::string path_of(const TurnId& turn) const;
   void copy(const TurnId& from, const TurnId& to);
+  void inherit_task(const TaskId& task, const TurnId& to);
   void forget(const TurnId& turn);
   std::int64_t now_ms() const;
   // Removes environments that no turn has claimed in time. REQUIRES: mutex_ is held.

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,7 @@ struct Desk {
                   client.credentials.empty() ? "" : client.credentials[0].value;
               return set;
             },
+            .in_use = in_use,
             .now_ms = [this] { return now_ms; },
             .turns_max = turns_max},
         taken_over);
@@ -80,6 +82,7 @@ struct Desk {
   std::string data, folder;
   std::int64_t now_ms = 0;
   std::size_t turns_max = TurnEnvironments::kTurnsMax;
+  std::function<bool(const std::string&)> in_use;
   ports::FakeLoop loop;
   policy::Redactor redactor;
   std::unique_ptr<TurnEnvironments> environments;
@@ -209,6 +212,51 @@ TEST_CASE("a subagent keeps the environment of the turn that spawned it, also ov
   desk.environments->committed(view);
   desk.loop.run();
   CHECK_FALSE(desk.all_files().contains("vt100"));
+}
+
+TEST_CASE("the turns of a task get its environment, until no attempt can follow") {
+  Desk desk;
+  REQUIRE(desk.offer("vt100", kKey, TurnId{"task_1"}));
+  state::Task task;
+  task.task_id = TaskId{"task_1"};
+  desk.environments->task_stored(task);
+  desk.now_ms = TurnEnvironments::kUnclaimedMs + 1;
+  state::Session view = state::Given{}.session().thread_started().running("1").view();
+  state::Turn& turn = *view.threads.at(state::kThread).active;
+  turn.ids.task = task.task_id;
+  const auto run = [&](const char* id) {
+    turn.ids.turn = TurnId{id};
+    desk.environments->inherit(view);
+    desk.environments->committed(view);
+    desk.loop.run();
+    return desk.environments->variables_of(TurnId{id}, Store::no);
+  };
+  const Variables given{{"TERM", "vt100"}};
+  CHECK(run("turn_1") == given);
+  CHECK(desk.default_model(TurnId{"turn_1"}) == kKey);
+  task.status = schema::TaskStatus::failed;
+  desk.environments->task_stored(task);
+  desk.start();
+  CHECK(run("turn_2") == given);
+  task.status = schema::TaskStatus::completed;
+  desk.environments->task_stored(task);
+  view.threads.clear();
+  desk.environments->committed(view);
+  desk.loop.run();
+  CHECK_FALSE(desk.all_files().contains("vt100"));
+}
+
+TEST_CASE("an old environment is removed at the start, unless its turn, task or job is open") {
+  Desk desk;
+  REQUIRE(desk.offer("open", "", TurnId{"job_1"}));
+  REQUIRE(desk.offer("over", "", TurnId{"turn_9"}));
+  const auto eight_days_ago = fs::file_time_type::clock::now() - std::chrono::hours(24 * 8);
+  for (const auto& file : fs::directory_iterator(desk.folder))
+    fs::last_write_time(file.path(), eight_days_ago);
+  desk.in_use = [](const std::string& id) { return id == "job_1"; };
+  desk.start();
+  CHECK(desk.all_files().contains("open"));
+  CHECK_FALSE(desk.all_files().contains("over"));
 }
 
 TEST_CASE("variables that commands do not get, and what is no variable, are refused") {

@@ -199,7 +199,8 @@ void TaskRules::nothing_new(const Task& task, std::string_view what) {
   }
 }
 
-// A task that is created together with a turn ends with that turn.
+// A task that is created together with a turn ends with that turn. One that is to be cancelled may
+// still wait for its children.
 void TaskRules::operator()(const TurnSubmitted&) {
   const Head& head = hearing_.head();
   pair();
@@ -212,8 +213,8 @@ void TaskRules::operator()(const TurnStarted&) {
   if (head.task_id.empty() || head.thread_id.empty()) return;
   std::string& last = last_task_.at(hearing_.key(head.thread_id));
   const Task* before = last.empty() ? nullptr : tasks_.find(hearing_.key(last));
-  if (before && last != head.task_id && before->of_turn && !is_final(before->status) &&
-      !is_retryable_end(before->status))
+  if (before && last != head.task_id && before->of_turn && !before->cancelling &&
+      !is_final(before->status) && !is_retryable_end(before->status))
     hearing_.fail(
         "task.settled",
         fmt::format("the thread starts a turn while task {} of the previous turn is open", last));

@@ -129,6 +129,24 @@ class Environments(Background):
             {"sessionId": "s", "threadId": thread})).stdout)
         return read if all(read.get(k) == v for k, v in wanted.items()) else None
 
+    def test_the_turns_of_a_task_get_the_environment_of_the_client_that_created_it(self):
+        self.start()
+        made = self.home.run("call", "create_session", json.dumps(
+            {"sessionId": "s", "cwd": str(self.home.workspace)}))
+        self.assertEqual(made.returncode, 0, made)
+        made = self.home.run("call", "create_task", json.dumps(
+            {"sessionId": "s", "objective": "go", "threadId": "t",
+             "constraints": {"mode": "bypass"}}), TERM="vt100", LANG="C.task")
+        self.assertEqual(made.returncode, 0, made)
+        task = json.loads(made.stdout)["taskId"]
+        self.crash()
+        self.start()
+        self.assertEqual(self.home.run("call", "start_task", json.dumps({"taskId": task}),
+                                       TERM="dumb").returncode, 0)
+        wait_until(lambda: self.made(), what="the command")
+        self.assertEqual(self.made(), "term=vt100 lang=C.task\n")
+        wait_until(lambda: not self.files(), what="the end of the stored environment")
+
     def test_serve_takes_over_the_credentials_of_turns_in_flight(self):
         provider = Provider(self)
         (self.home.folder / "config/agentrt/config.toml").write_text(self.config)

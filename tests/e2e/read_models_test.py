@@ -57,7 +57,7 @@ class ModelCase(Case):
         self.daemon.ok("wait_subagents", subagentIds=["sub"], timeoutMs=20_000)
         self.daemon.submit(sessionId="s", threadId="t", options={"model": "slow"})
         self.daemon.submit("next", sessionId="s", threadId="t")
-        wait_until(lambda: self.model("queue_snapshot")["threads"][0]["status"] == "running",
+        wait_until(lambda: self.model("thread_read_model")["activeTurn"]["modelRequests"] == 1,
                    what="a running turn")
 
 

@@ -344,6 +344,25 @@ class Restart(SubagentCase):
 
 
 class DelegatedTasks(SubagentCase):
+    def test_a_cancellation_that_does_not_propagate_waits_for_the_child(self):
+        script = self.home.script("waits", [{"toolCalls": [spawn(model="slow")]},
+                                            {"toolCalls": [wait()]}, {"text": "Thanks."}])
+        self.daemon.ok("create_session", sessionId="s")
+        self.daemon.ok("create_task", sessionId="s", taskId="whole", objective="go", threadId="t",
+                       constraints={"model": f"script:{script}", "mode": "bypass"})
+        self.daemon.ok("start_task", taskId="whole")
+        child = wait_until(lambda: self.listed(), what="a child")[0]
+        edges = self.daemon.ok("get_task", taskId=child["taskId"])["relationships"]
+        self.assertIn(("parent", "whole"), [(e["relationship"], e["targetId"]) for e in edges])
+        reply = self.daemon.ok("cancel_task", taskId="whole", reason="stop", propagate=False)
+        self.assertEqual(reply["status"], "cancelling")
+        self.crash()
+        self.start()
+        self.assertEqual(self.daemon.ok("get_task", taskId="whole")["status"], "cancelling")
+        self.daemon.ok("interrupt_turn", sessionId="s", threadId=child["threadId"])
+        wait_until(lambda: self.daemon.ok("get_task", taskId="whole")["status"] == "cancelled",
+                   what="the end of the task")
+
     def test_a_task_is_delegated_and_keeps_its_attempt_across_a_kill(self):
         self.idle_parent()
         self.daemon.ok("create_task", sessionId="s", taskId="part", objective="the hard part")

@@ -1,5 +1,6 @@
 """Turns as a client sees them: order of facts, the queue, interruption, reads."""
 
+import time
 import unittest
 
 from harness import Case, types, wait_until
@@ -149,6 +150,14 @@ class Queue(Case):
                    for e in of_type(events, "queue.changed")]
         self.assertEqual(changes[:3], [("added", "u2"), ("added", "u3"), ("added", "u4")])
         self.assertEqual(changes[3:], [("started", "u2"), ("started", "u3"), ("started", "u4")])
+
+    def test_the_duration_of_a_turn_leaves_out_its_time_in_the_queue(self):
+        self.put("u2")
+        time.sleep(4)
+        self.daemon.ok("interrupt_turn", sessionId="s", threadId="t")
+        self.daemon.wait_turn({"sessionId": "s", "turnId": "u2"})
+        end, = [e for e in of_type(self.daemon.events("s"), "turn.completed")]
+        self.assertLess(end["payload"]["durationMs"], 3_500)
 
     def test_a_queued_turn_can_be_promoted_and_removed(self):
         for turn in ["u2", "u3", "u4"]:

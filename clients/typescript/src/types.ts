@@ -56,6 +56,9 @@ export interface CommandParams {
   resume_subagent: ResumeSubagentParams;
   close_subagent: CloseSubagentParams;
   list_subagents: ListSubagentsParams;
+  get_read_model: GetReadModelParams;
+  get_turn: GetTurnParams;
+  find_object: FindObjectParams;
 }
 
 export interface CommandReplies {
@@ -111,6 +114,9 @@ export interface CommandReplies {
   resume_subagent: ResumeSubagentReply;
   close_subagent: CloseSubagentReply;
   list_subagents: ListSubagentsReply;
+  get_read_model: GetReadModelReply;
+  get_turn: GetTurnReply;
+  find_object: FindObjectReply;
 }
 
 export type CommandName = keyof CommandParams;
@@ -376,6 +382,8 @@ export interface GetSessionParams {
   sessionId: string;
   cursor?: string;
   limit?: number;
+  threadId?: string;
+  threadsCursor?: string;
 }
 
 export interface GetSessionReply {
@@ -391,6 +399,8 @@ export interface GetSessionReply {
   createdAt: string;
   updatedAt: string;
   threads: ThreadSnapshot[];
+  threadCount: number;
+  threadsCursor?: string;
   tasks: TaskSnapshot[];
   taskSummary: TaskSummary;
   processes: ProcessSnapshot[];
@@ -424,6 +434,7 @@ export interface GetThreadReadReply {
   lastOutcome?: Outcome;
   incidents: Incident[];
   tasks: TaskSnapshot[];
+  jobs: JobSummary[];
   subagents: SubagentSnapshot[];
   diagnostics: Diagnostics;
   generation: string;
@@ -1187,6 +1198,7 @@ export interface CreateJobReply {
   status: JobStatus;
   items: number;
   sequence: number;
+  blockers?: string[];
 }
 
 export interface GetJobParams {
@@ -1380,6 +1392,44 @@ export interface ListSubagentsReply {
     closedAt?: string;
   }>;
   nextCursor?: string;
+}
+
+export interface GetReadModelParams {
+  sessionId: string;
+  name: string;
+  threadId?: string;
+}
+
+export interface GetReadModelReply {
+  generation: string;
+  asOfSequence: number;
+}
+
+export interface GetTurnParams {
+  turnId: string;
+  sessionId?: string;
+  cursor?: string;
+  limit?: number;
+}
+
+export interface GetTurnReply {
+  sessionId: string;
+  turn: TurnSnapshot;
+  items: ItemSnapshot[];
+  nextCursor?: string;
+}
+
+export interface FindObjectParams {
+  id: string;
+  sessionId?: string;
+}
+
+export interface FindObjectReply {
+  kind: string;
+  sessionId: string;
+  threadId?: string;
+  turnId?: string;
+  sequence: number;
 }
 
 export interface Error {
@@ -1640,6 +1690,31 @@ export interface InputPart {
   ref?: string;
 }
 
+export type ItemKind =
+  | "agent_message"
+  | "reasoning"
+  | "tool_call"
+  | "command"
+  | "file_change"
+  | "web_search"
+  | "todo"
+  | "error";
+
+export interface ItemSnapshot {
+  stepId: string;
+  kind: ItemKind;
+  status: Status;
+  toolCallId?: string;
+  toolName?: string;
+  text?: string;
+  preview?: string;
+  outputRef?: string;
+  error?: Failure;
+  firstSequence: number;
+  startedAt: string;
+  completedAt?: string;
+}
+
 export interface JobCounts {
   pending: number;
   running: number;
@@ -1691,7 +1766,7 @@ export interface JobRunnerRead {
   outputSchema?: unknown;
 }
 
-export type JobStatus = "running" | "completed" | "failed" | "cancelled";
+export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";
 
 export interface JobSummary {
   sessionId: string;
@@ -2880,6 +2955,7 @@ export interface JobCreated {
   paramsHash?: string;
   toolName?: string;
   toolArgs?: unknown;
+  status?: JobStatus;
 }
 
 export interface JobStarted {
@@ -2988,16 +3064,6 @@ export interface HookSpec {
   dialect: HookDialect;
 }
 
-export type ItemKind =
-  | "agent_message"
-  | "reasoning"
-  | "tool_call"
-  | "command"
-  | "file_change"
-  | "web_search"
-  | "todo"
-  | "error";
-
 export interface JobCursor {
   line: number;
   offset: number;
@@ -3056,6 +3122,7 @@ export interface JobRecord {
   paramsHash?: string;
   toolName?: string;
   toolArgs?: unknown;
+  createdQueued?: boolean;
 }
 
 export interface ModelRetry {
@@ -3123,6 +3190,8 @@ export interface SessionSnapshot {
   createdAt: string;
   updatedAt: string;
   threads: ThreadSnapshot[];
+  threadCount: number;
+  threadsCursor?: string;
   tasks: TaskSnapshot[];
   taskSummary: TaskSummary;
   processes: ProcessSnapshot[];
@@ -3151,6 +3220,7 @@ export interface ThreadRead {
   lastOutcome?: Outcome;
   incidents: Incident[];
   tasks: TaskSnapshot[];
+  jobs: JobSummary[];
   subagents: SubagentSnapshot[];
   diagnostics: Diagnostics;
   generation: string;

@@ -18,8 +18,12 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-bool ends_task(std::string_view type) {
-  return type == TaskCompleted::kType || type == TaskFailed::kType || type == TaskCancelled::kType;
+// The fact that follows the end of a turn: the consequence for its task.
+bool follows_end(std::string_view type) {
+  return type == TaskCompleted::kType || type == TaskFailed::kType ||
+         type == TaskCancelled::kType || type == TaskTimedOut::kType || type == TaskLost::kType ||
+         type == TaskRetrying::kType || type == TaskBlocked::kType ||
+         type == TaskCancelRequested::kType;
 }
 
 // "model main: qwen3-coder (openai_chat)": the name in the configuration and the provider's own.
@@ -67,7 +71,7 @@ TurnText TurnView::show(const Envelope& event) {
               true};
     return {};
   }
-  if (ends_task(event.type)) task_ended_ = true;
+  if (follows_end(event.type) && turn_ended_) task_ended_ = true;
   show_payload(event, *payload);
   return page_.take();
 }
@@ -342,6 +346,7 @@ void TurnView::show_failed(const TurnFailed& failed) {
   page_.drop_message();
   print_plan();
   const bool cancelled = failed.status == Status::cancelled;
+  turn_ended_ = true;
   end_ = {cancelled ? Ending::cancelled : Ending::failed,
           failed.error ? failed.error->message : failed.reason, "", false};
   if (failed.error) end_.category = failed.error->category;
@@ -349,6 +354,7 @@ void TurnView::show_failed(const TurnFailed& failed) {
 }
 
 void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
+  turn_ended_ = true;
   end_ = {Ending::completed, "", "", false};
   page_.drop_message();
   print_plan();

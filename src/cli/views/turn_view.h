@@ -116,7 +116,8 @@ class TurnView {
   std::size_t calls_before_;
   std::string plan_;  // the arguments of the newest update_plan; empty: none, or printed
   TurnEnd end_;
-  bool task_ended_ = false;
+  bool turn_ended_ = false;
+  bool task_ended_ = false;                       // or it waits for something else than this turn
   std::string model_;                             // the model requested last
   std::optional<std::uint64_t> provider_status_;  // of the newest request, if it failed
   std::optional<schema::ActionSnapshot> action_;

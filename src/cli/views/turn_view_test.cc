@@ -357,6 +357,20 @@ TEST_CASE("a failed turn and a cancelled one are told apart") {
   CHECK(cancelled.end().reason == "interrupted");
 }
 
+TEST_CASE("a turn is settled with any consequence for its task, and only after its own end") {
+  const auto settled = [](auto consequence, bool ended) {
+    TurnView view = shared_view();
+    if (ended) view.show(event_of(TurnFailed{Status::timed_out, "too slow", {}, 1}));
+    view.show(event_of(consequence));
+    return view.settled();
+  };
+  CHECK(settled(TaskTimedOut{.reason = "deadline"}, true));
+  CHECK(settled(TaskLost{.reason = "gone"}, true));
+  CHECK(settled(TaskRetrying{.reason = "again"}, true));
+  CHECK(settled(TaskBlocked{.reason = "acceptance"}, true));
+  CHECK_FALSE(settled(TaskBlocked{.reason = "restart"}, false));
+}
+
 TEST_CASE("a blocked turn says why, and a resumed one is open again") {
   TurnView view = shared_view();
   RoutingNotPossible routing;

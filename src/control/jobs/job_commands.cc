@@ -21,6 +21,8 @@ namespace {
 // Facts of create_job after job.created: task.delegated, task.started, task.attempt.started,
 // job.started.
 constexpr Sequence kFactsAfterCreated = 4;
+// If its task waits for others: task.delegated, task.queued.
+constexpr Sequence kFactsAfterQueued = 2;
 constexpr std::uint64_t kCommandTimeoutMaxMs = 3'600'000;
 constexpr std::size_t kObjectiveBytes = 200;
 
@@ -69,12 +71,14 @@ Decided repeated(const JobRecord& known, const Inputs& inputs) {
     return refuse(Code::idempotency_conflict,
                   fmt::format("job {} already exists and was created with other params",
                               known.ids.job.text()));
-  return Unchanged{to_json(CreateJobReply{.session_id = inputs.session,
-                                          .job_id = known.ids.job,
-                                          .task_id = known.ids.task,
-                                          .status = JobStatus::running,
-                                          .items = known.items,
-                                          .sequence = known.first + kFactsAfterCreated})};
+  const bool queued = known.created_queued.value_or(false);
+  return Unchanged{to_json(
+      CreateJobReply{.session_id = inputs.session,
+                     .job_id = known.ids.job,
+                     .task_id = known.ids.task,
+                     .status = queued ? JobStatus::queued : JobStatus::running,
+                     .items = known.items,
+                     .sequence = known.first + (queued ? kFactsAfterQueued : kFactsAfterCreated)})};
 }
 
 JobCreated created_of(const CreateJob& command, const Inputs& inputs) {
@@ -110,6 +114,14 @@ void start_job(Facts& facts, const JobIds& ids, std::uint64_t task_attempts, Job
   facts.add(scope, std::move(started));
 }
 
+// Starts a queued job. Its run and attempt have had their ids since it was created.
+JobIds start_queued(Facts& facts, const JobRecord& known, const state::Task& task,
+                    const Inputs& inputs) {
+  start_job(facts, known.ids, task.attempts_made,
+            JobStarted{.reason = {}, .attempt_count = 1, .job = known}, inputs);
+  return known.ids;
+}
+
 // Starts an ended job again, as the next attempt of its task.
 JobIds reopen(Facts& facts, const JobRecord& known, const state::Task& task,
               const std::string& reason, bool all_failed, Inputs& inputs) {
@@ -130,8 +142,8 @@ JobIds reopen(Facts& facts, const JobRecord& known, const state::Task& task,
 std::optional<Error> too_many_jobs(const Session& view, const Settings& settings) {
   if (view.jobs.size() < settings.jobs_max) return std::nullopt;
   return Error{Code::limit_exceeded,
-               fmt::format("{} jobs of this session are running (limits.jobs_running): wait "
-                           "until one has ended",
+               fmt::format("{} jobs of this session are running or queued "
+                           "(limits.jobs_running): wait until one has ended",
                            view.jobs.size()),
                {}};
 }
@@ -143,7 +155,8 @@ Result<const state::Task*> existing_task(const Session& view, const CreateJob& c
   auto found = named_task(view, *command.task_id, inputs);
   if (!found && found.error().code == Code::not_found) return nullptr;
   if (found)
-    if (auto error = no_next_attempt(view, **found, inputs)) return std::unexpected(*error);
+    if (auto error = no_next_attempt(view, **found, inputs, WhenBlocked::queue))
+      return std::unexpected(*error);
   return found;
 }
 
@@ -214,6 +227,18 @@ bool runs_command(const Session& view, const Turn& turn) {
   return job && job->record.runner.kind == RunnerKind::command;
 }
 
+std::optional<Error> job_waits_for(const Session& view, const TaskId& task,
+                                   const std::optional<JobId>& worker) {
+  const state::Job* job = job_of_task(view, task);
+  if (!job || job->record.status != JobStatus::queued || worker == job->record.ids.job)
+    return std::nullopt;
+  const JobId& id = job->record.ids.job;
+  return Error{
+      Code::conflict,
+      fmt::format("job {} is queued for task {}: cancel the job first", id.text(), task.text()),
+      fmt::format(R"({{"status":"queued","jobId":{}}})", to_json(id))};
+}
+
 const state::Job* job_of_task(const Session& view, const TaskId& task) {
   for (const auto& [_, job] : view.jobs)
     if (job.record.ids.task == task) return &job;
@@ -258,16 +283,29 @@ Decided create_job(const Session& view, const CreateJob& asked, Inputs inputs) {
                            .previous_status = task->status,
                            .worker = TaskWorker{WorkerKind::job, {}, ids.job, {}}});
   if (inputs.named.items->stored) add_output(facts, scope, *inputs.named.items->stored, inputs);
-  facts.add(scope, created_of(command, inputs));
+  CreateJobReply reply{.session_id = inputs.session,
+                       .job_id = ids.job,
+                       .task_id = ids.task,
+                       .status = JobStatus::running,
+                       .items = inputs.named.items->items,
+                       .sequence = 0};
+  JobCreated created = created_of(command, inputs);
+  const std::vector<TaskId> blockers = task ? blockers_of(*task) : std::vector<TaskId>{};
+  if (!blockers.empty()) {
+    reply.blockers = blockers;
+    reply.status = JobStatus::queued;
+    created.status = JobStatus::queued;
+  }
+  facts.add(scope, std::move(created));
   facts.add(scope.of_attempt(), TaskDelegated{.child_task_id = ids.task, .job_id = ids.job});
-  start_job(facts, ids, task ? task->attempts_made : 0,
-            JobStarted{.reason = {}, .attempt_count = 1, .job = {}}, inputs);
-  return accept(facts, CreateJobReply{.session_id = inputs.session,
-                                      .job_id = ids.job,
-                                      .task_id = ids.task,
-                                      .status = JobStatus::running,
-                                      .items = inputs.named.items->items,
-                                      .sequence = 0});
+  if (blockers.empty())
+    start_job(facts, ids, task ? task->attempts_made : 0,
+              JobStarted{.reason = {}, .attempt_count = 1, .job = {}}, inputs);
+  else
+    facts.add(
+        TaskScope{inputs.session, ids.task},
+        TaskQueued{.reason = "dependency", .worker = TaskWorker{WorkerKind::job, {}, ids.job, {}}});
+  return accept(facts, std::move(reply));
 }
 
 Result<Run> reopen_job(Facts& facts, const Session& view, const state::Task& task,
@@ -279,6 +317,10 @@ Result<Run> reopen_job(Facts& facts, const Session& view, const state::Task& tas
   if (known.ids.task != task.task_id)
     return fail(Code::conflict, fmt::format("job {} works on task {}", known.ids.job.text(),
                                             known.ids.task.text()));
+  if (known.status == JobStatus::queued) {
+    const JobIds ids = start_queued(facts, known, task, inputs);
+    return Run{ids.run, ids.attempt, task.attempts_made + 1, TaskStatus::running};
+  }
   if (known.status != JobStatus::failed)
     return fail(Code::conflict,
                 fmt::format("job {} is {}: only a failed job starts again", known.ids.job.text(),

@@ -164,7 +164,8 @@ void add_end(Facts& facts, const state::Job& job, const JobCounts& counts,
   const Status status = cancelled                  ? Status::cancelled
                         : end != TaskEnd::as_error ? Status::timed_out
                                                    : Status::failed;
-  facts.add(scope.of_attempt(), TaskAttemptFailed{.status = status, .error = *error});
+  if (job.record.status != JobStatus::queued)
+    facts.add(scope.of_attempt(), TaskAttemptFailed{.status = status, .error = *error});
   if (cancelled) {
     facts.add(scope, JobCancelled{.reason = error->message, .counts = counts});
     return facts.task_cancels(task, error->message);

@@ -10,12 +10,16 @@ inline constexpr std::int64_t kJobProgressEveryMs = 1'000;
 // Items that one decision starts at most; it bounds the duration of a step of the core.
 inline constexpr std::size_t kItemsPerDecisionMax = 4;
 
-// The running job of the view; null: none.
+// The running or queued job of the view; null: none.
 const state::Job* find_job(const Session& view, const JobId& job);
 // The running job whose item the turn is an attempt at; null: none.
 const state::Job* job_of(const Session& view, const Turn& turn);
-// The running job that works on the task; null: none.
+// The job that works on the task or is queued for it; null: none.
 const state::Job* job_of_task(const Session& view, const TaskId& task);
+// Refuses another worker for a task that a queued job waits for. `worker`: the job that is to
+// start.
+std::optional<Error> job_waits_for(const Session& view, const TaskId& task,
+                                   const std::optional<JobId>& worker);
 // Refuses a turn on a thread that runs items of a job.
 std::optional<Error> thread_of_job(const Session& view, const ThreadId& thread);
 // Whether the turn is an item whose job runs a command.
@@ -32,8 +36,8 @@ enum class TaskEnd { as_error, timeout, deadline };
 // Ends the job with everything that it runs: cancelled if the error says so, otherwise failed.
 void end_job(Facts& facts, const Session& view, const state::Job& job, const schema::Failure& error,
              const Inputs& inputs, TaskEnd end = TaskEnd::as_error);
-// Starts a failed job again as the next attempt of its task, with all failed items. Errors: it is
-// not a failed job of this task, or too many jobs run.
+// Starts a queued job; or a failed one again as the next attempt of its task, with all failed
+// items. Errors: it is no such job of this task, or too many jobs run.
 Result<Run> reopen_job(Facts& facts, const Session& view, const state::Task& task,
                        const schema::TaskWorker& worker, Inputs& inputs);
 // The reply to a command about a job that does not change it.

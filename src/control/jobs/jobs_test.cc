@@ -318,5 +318,93 @@ TEST_CASE("jobs: wrong params are refused") {
   CHECK(when(run.view(), Command{job_of("true")}, inputs).shape() == "refused: limit_exceeded");
 }
 
+CreateTask task_named(const char* id, std::vector<TaskId> blocked_by = {}) {
+  CreateTask command;
+  command.session_id = state::kSession;
+  command.task_id = TaskId{id};
+  command.objective = id;
+  if (!blocked_by.empty()) command.blocked_by = std::move(blocked_by);
+  return command;
+}
+
+// A job for a task that waits for the task "first".
+JobRun queued_job(Outcome& created) {
+  JobRun run(1);
+  run.decide(Command{task_named("first")});
+  run.decide(Command{task_named("then", {TaskId{"first"}})});
+  CreateJob command = job_of("true");
+  command.task_id = TaskId{"then"};
+  created = run.create(command);
+  return run;
+}
+
+TEST_CASE("jobs: a job for a task that waits for others is queued, and starts when it may") {
+  Outcome created;
+  JobRun run = queued_job(created);
+  CHECK(created.shape() == "job.created task.delegated task.queued");
+  const auto reply = created.reply<CreateJobReply>();
+  CHECK(reply.status == JobStatus::queued);
+  CHECK(reply.blockers == std::vector{TaskId{"first"}});
+  CHECK(run.task().status == TaskStatus::queued);
+  CHECK(state::free_slots(run.job()) == 0);
+  CHECK_FALSE(state::job_runs(run.view()));
+  // Nothing else may take the task meanwhile.
+  StartTask other{.task_id = TaskId{"then"}};
+  other.worker = TaskWorker{WorkerKind::turn, ThreadId{"thread_1"}, {}, {}};
+  const Outcome taken = run.decide(Command{other});
+  CHECK(taken.shape() == "refused: conflict");
+  CHECK(taken.refusal().details.contains(R"("jobId":"job_1")"));
+  CreateJob second = job_of("true");
+  second.job_id = JobId{"job_2"};
+  second.task_id = TaskId{"then"};
+  CHECK(run.create(second).shape() == "refused: conflict");
+
+  const auto started = run.decide(Command{StartTask{.task_id = TaskId{"first"}}});
+  CompleteTask done{.task_id = TaskId{"first"}};
+  done.run_id = started.reply<RunReply>().run_id;
+  run.decide(Command{done});
+  Named of_first;
+  of_first.lists = {{TaskId{"then"}}, {}};
+  CHECK(run.decide(Report{ReportTaskContinues{TaskId{"first"}}}, of_first).shape() ==
+        "task.dependency.updated");
+  Named of_then;
+  of_then.lists = {{}, {}};
+  of_then.job = run.job().record;
+  const Outcome starts = run.decide(Report{ReportTaskContinues{TaskId{"then"}}}, of_then);
+  CHECK(starts.shape() == "task.started task.attempt.started job.started");
+  CHECK(starts.fact_of<JobStarted>().ids.run_id == created.fact_of<JobCreated>().ids.run_id);
+  CHECK(run.job().record.status == JobStatus::running);
+  run.first();
+  CHECK(run.ends("1", 0).shape().ends_with("task.attempt.completed job.completed task.completed"));
+}
+
+TEST_CASE("jobs: a repeated create_job of a queued job gets the same reply after it has started") {
+  Outcome created;
+  JobRun run = queued_job(created);
+  Named named;
+  named.items = Named::Items{"out_1", 1, {}};
+  named.job = run.job().record;
+  named.job->status = JobStatus::completed;
+  Inputs inputs = run.inputs();
+  inputs.params_hash = *named.job->params_hash;
+  inputs.named = named;
+  const auto again = when(run.view(), Command{job_of("true")}, inputs).reply<CreateJobReply>();
+  CHECK(again.status == JobStatus::queued);
+  CHECK(again.sequence == created.reply<CreateJobReply>().sequence);
+}
+
+TEST_CASE("jobs: a queued job ends with its task, or its task with it") {
+  Outcome created;
+  JobRun run = queued_job(created);
+  CHECK(run.on_task(CancelTask{.task_id = {}, .reason = "no"}).shape() ==
+        "task.cancel_requested job.cancelled task.cancelled");
+  CHECK_FALSE(run.running());
+  CHECK(run.ended().status == JobStatus::cancelled);
+  JobRun other = queued_job(created);
+  CancelJob cancel;
+  cancel.job_id = kJob;
+  CHECK(other.decide(Command{cancel}).shape() == "job.cancelled task.cancelled");
+}
+
 }  // namespace
 }  // namespace agentrt::control

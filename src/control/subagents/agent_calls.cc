@@ -4,6 +4,7 @@
 
 #include "control/flow.h"
 #include "control/subagents/subagents.h"
+#include "control/tasks/task_facts.h"
 #include "control/tool_calls.h"
 
 namespace agentrt::control {
@@ -39,6 +40,8 @@ std::variant<std::string, Failure> Flow::call_agent(const tools::SpawnCall& requ
                      .model = request.model};
   (void)turn();  // with the facts so far
   const Thread& parent = after_.threads.at(thread_.id);
+  if (auto error = beneath_cancelled(task_of(inputs_, parent.active->ids.task), inputs_))
+    return failure_of(*error);
   if (auto error = spawn_refusal(after_, threads_, parent, effective(), wanted, *inputs_.settings))
     return failure_of(*error);
   const Delegation made = spawn(facts_, after_, parent, wanted, Delegator::turn, ids_, inputs_);
@@ -50,6 +53,9 @@ std::variant<std::string, Failure> Flow::call_agent(const tools::InputCall& requ
   const auto found = waited_for(after_, thread_.id, {.subagents = std::vector{request.subagent}});
   if (!found) return failure_of(found.error());
   const state::Subagent& subagent = *state::find_subagent(after_, found->front());
+  const Thread& parent = after_.threads.at(thread_.id);
+  if (auto error = beneath_cancelled(task_of(inputs_, parent.active->ids.task), inputs_))
+    return failure_of(*error);
   if (auto error = input_refusal(after_, subagent, *inputs_.settings)) return failure_of(*error);
   const Delegated told{subagent.id.text(), subagent.role, subagent.nickname,
                        subagent.open > 0 ? ChildStatus::queued : ChildStatus::running};

@@ -165,4 +165,94 @@ TEST_CASE("a retried delegation is a further one, until the child is closed") {
         "refused: conflict");
 }
 
+namespace {
+
+const state::Turn& turn_on(const TaskDesk& desk, const ThreadId& thread) {
+  return *desk.view().threads.at(thread).active;
+}
+
+// The turn on kParent is prepared and spawns a subagent by a call.
+TaskDesk desk_with_delegation() {
+  TaskDesk desk = desk_at_work();
+  ReportPrepared prepared;
+  prepared.turn = turn_on(desk, kParent).ids.turn;
+  prepared.context.cwd = "/w";
+  prepared.policy.mode = PermissionMode::bypass;
+  prepared.candidates = {{"main", "script", "m", {}, {}}};
+  prepared.default_model = "main";
+  desk.report(prepared);
+  ReportModelCompleted spawns{.request = turn_on(desk, kParent).call->id};
+  spawns.calls.push_back({"spawn_subagent", {R"({"role":"helper","prompt":"help"})"}});
+  desk.report(spawns);
+  return desk;
+}
+
+const state::Subagent& only_child(const TaskDesk& desk) {
+  return desk.view().subagents.begin()->second;
+}
+
+InterruptTurn interrupt(const ThreadId& thread) {
+  InterruptTurn command{.session_id = state::kSession};
+  command.thread_id = thread;
+  return command;
+}
+
+}  // namespace
+
+TEST_CASE("a delegation is a child of the task that delegates") {
+  TaskDesk desk = desk_with_delegation();
+  REQUIRE(desk.view().subagents.size() == 1);
+  const TaskId child = turn_on(desk, only_child(desk).thread).ids.task;
+  CHECK(desk.task(child.text()).parent_task_id == TaskId{"whole"});
+  CHECK(desk.task(child.text()).edges.front().relationship == "parent");
+  CHECK(desk.task("whole").children_open == 1);
+}
+
+TEST_CASE("a task whose turn completes before its delegations completes when they have ended") {
+  TaskDesk desk = desk_with_delegation();
+  ReportModelCompleted done{.request = turn_on(desk, kParent).call->id};
+  done.text = "done";
+  done.text_bytes = 4;
+  const Outcome ended = desk.report(done);
+  CHECK(ended.payload_of<TaskBlocked>().reason == "acceptance");
+  desk.settle();
+  CHECK(desk.task("whole").status == TaskStatus::blocked);
+  desk.command(interrupt(only_child(desk).thread));
+  desk.settle();
+  CHECK(desk.task("whole").status == TaskStatus::completed);
+}
+
+TEST_CASE("interrupting a turn ends its delegations in the same append, or releases them") {
+  TaskDesk desk = desk_with_delegation();
+  const TaskId child = turn_on(desk, only_child(desk).thread).ids.task;
+  TaskDesk kept = desk;
+  const Outcome both = desk.command(interrupt(kParent));
+  CHECK(desk.task("whole").status == TaskStatus::cancelled);
+  CHECK(desk.task(child.text()).status == TaskStatus::cancelled);
+  CHECK_FALSE(both.shape().contains("task.cancel_requested"));
+  InterruptTurn keep = interrupt(kParent);
+  keep.subagents = SubagentKeep::keep;
+  kept.command(keep);
+  CHECK(kept.task("whole").status == TaskStatus::cancelled);
+  CHECK(kept.task(child.text()).status == TaskStatus::running);
+  CHECK_FALSE(kept.task(child.text()).parent_task_id);
+}
+
+TEST_CASE("a cancellation that does not propagate waits for the delegations that run") {
+  for (const bool by_client : {false, true}) {
+    CAPTURE(by_client);
+    TaskDesk desk = by_client ? desk_at_work() : desk_with_delegation();
+    if (by_client) desk.command(spawn_of());
+    CancelTask cancel{.task_id = TaskId{"whole"}, .reason = "stop"};
+    cancel.propagate = false;
+    CHECK(desk.command(cancel).reply<TaskReply>().status == TaskStatus::cancelling);
+    desk.settle();
+    CHECK(desk.task("whole").status == TaskStatus::cancelling);
+    CHECK(only_child(desk).open == 1);
+    desk.command(interrupt(only_child(desk).thread));
+    desk.settle();
+    CHECK(desk.task("whole").status == TaskStatus::cancelled);
+  }
+}
+
 }  // namespace agentrt::control

@@ -150,15 +150,30 @@ TurnIds fresh_turn(const ThreadId& thread, FreshIds& ids, const Inputs& inputs) 
   return turn;
 }
 
-// The task of a delegation. Its thread is named, so that no worker outside can claim it.
+// The task of the turn that delegates; null: a client delegates, or its descendants would be too
+// deep.
+const state::Task* delegating_task(const Session& view, const ThreadId& parent, Delegator delegator,
+                                   const Inputs& inputs) {
+  const Thread* thread = find_thread(view, parent);
+  if (delegator != Delegator::turn || !thread || !thread->active) return nullptr;
+  const state::Task* task = task_of(inputs, thread->active->ids.task);
+  if (!task || depth_of(task, inputs) >= inputs.settings->task_depth_max) return nullptr;
+  return task;
+}
+
+// The task of a delegation, a child of the task that delegates. Its thread is named, so that no
+// worker outside can claim it.
 void create_task(Facts& facts, const TurnIds& turn, const std::vector<InputPart>& input,
-                 bool queued) {
+                 bool queued, const state::Task* parent) {
   TaskCreated created{.visibility = Visibility::background,
                       .status = queued ? TaskStatus::queued : TaskStatus::accepted,
                       .objective = objective_of(input),
                       .task_kind = std::string(kSource)};
   created.thread_id = turn.thread;
   facts.add(facts.of(turn), std::move(created));
+  if (parent)  // before the turn is submitted, so it is a fact of the task alone
+    facts.add(TaskScope{facts.of(turn).ids().session, turn.task},
+              parent_edge(parent->task_id, EdgeStatus::active));
 }
 
 // Records the turn of a delegation; the caller starts or queues it.
@@ -182,31 +197,6 @@ void delegate(Facts& facts, const Session& view, const ThreadId& parent, const T
   delegated.child_task_id = turn.task;
   delegated.subagent_id = subagent;
   facts.add(facts.of(of_turn ? thread->active->ids : turn), std::move(delegated));
-}
-
-void cancel_turns(Facts& facts, const Thread& thread, const std::string& reason,
-                  std::vector<TurnId>& ended) {
-  if (thread.active) {
-    facts.cancel(*thread.active, reason);
-    ended.push_back(thread.active->ids.turn);
-  }
-  for (const Turn& turn : thread.queue) {
-    facts.cancel(turn, reason);
-    ended.push_back(turn.ids.turn);
-  }
-  if (!thread.queue.empty())
-    facts.add(facts.of(thread.id), QueueChanged{.change = QueueChange::cleared,
-                                                .turn_id = thread.queue.front().ids.turn,
-                                                .position = 0,
-                                                .count = 0});
-}
-
-// The subagents below the thread, children after their own: the order in which they are closed.
-void collect_below(const Session& view, const ThreadId& thread, std::vector<const Subagent*>& out) {
-  for (const Subagent* child : state::children_of(view, thread)) {
-    collect_below(view, child->thread, out);
-    out.push_back(child);
-  }
 }
 
 // Ends the subagent's delegations and closes it.
@@ -308,7 +298,7 @@ Delegation spawn(Facts& facts, const Session& view, const Thread& parent, const 
   if (wanted.task)
     next_attempt(facts, *wanted.task, turn, false);
   else
-    create_task(facts, turn, input, false);
+    create_task(facts, turn, input, false, delegating_task(view, parent.id, delegator, inputs));
   submit(facts, turn, input, options_of(parent, wanted, delegator), std::nullopt);
   delegate(facts, view, parent.id, turn, id, delegator);
   SubagentSpawned spawned;
@@ -382,7 +372,8 @@ Attempt delegate_more(Facts& facts, const Session& view, const Subagent& subagen
   std::optional<std::uint64_t> position;
   if (subagent.open > 0) position = subagent.open;  // one runs, the others wait
   if (!task) {
-    create_task(facts, turn, input, position.has_value());
+    create_task(facts, turn, input, position.has_value(),
+                delegating_task(view, subagent.parent, delegator, inputs));
   } else {
     turn.task = task->task_id;
     if (position)
@@ -424,31 +415,6 @@ Attempt send_task(Facts& facts, const Session& view, const Subagent& subagent,
   if (task.constraints) restrict(given, *task.constraints);
   return delegate_more(facts, view, subagent, given, {{InputKind::text, task.objective, {}, {}}},
                        &task, Delegator::client, ids, inputs);
-}
-
-std::vector<ThreadId> threads_below(const Session& view, const ThreadId& thread) {
-  std::vector<const Subagent*> below;
-  collect_below(view, thread, below);
-  std::vector<ThreadId> out;
-  for (const Subagent* subagent : below) out.push_back(subagent->thread);
-  return out;
-}
-
-void end_below(Facts& facts, const Session& view, const ThreadId& thread, const std::string& reason,
-               std::vector<TurnId>& ended) {
-  for (const ThreadId& id : threads_below(view, thread))
-    if (const Thread* own = find_thread(view, id)) cancel_turns(facts, *own, reason, ended);
-}
-
-bool resume_below(Facts& facts, const Session& view, const ThreadId& thread) {
-  bool any = false;
-  for (const ThreadId& id : threads_below(view, thread)) {
-    const Thread* own = find_thread(view, id);
-    if (!own || !is_resumable(*own)) continue;
-    facts.resume(*own->active);
-    any = true;
-  }
-  return any;
 }
 
 // --- commands ---

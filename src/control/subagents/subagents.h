@@ -57,11 +57,29 @@ struct Attempt {
 Attempt send_task(Facts& facts, const Session& view, const state::Subagent& subagent,
                   const state::Task& task, FreshIds& ids, const Inputs& inputs);
 
+// Cancels the running turn of a subagent's thread and those that wait; adds them to `ended`.
+void cancel_turns(Facts& facts, const Thread& thread, const std::string& reason,
+                  std::vector<TurnId>& ended);
+// The subagents below the thread, children after their own: the order in which they are closed.
+void collect_below(const Session& view, const ThreadId& thread,
+                   std::vector<const state::Subagent*>& out);
 // The threads of all subagents below the thread.
 std::vector<ThreadId> threads_below(const Session& view, const ThreadId& thread);
 // Cancels the turns of all subagents below the thread; adds the running ones to `ended`.
 void end_below(Facts& facts, const Session& view, const ThreadId& thread, const std::string& reason,
                std::vector<TurnId>& ended);
+// Lets the open delegations of the turn continue without it: their tasks lose their parent.
+void release_below(Facts& facts, const Session& view, const Turn& turn, const std::string& reason,
+                   const Inputs& inputs);
+// Makes the delegations below that run, and whose tasks have no parent, children of the turn's
+// task: its cancellation waits for them.
+void adopt_below(Facts& facts, const Session& view, const Turn& turn, const Inputs& inputs);
+// Cancels the delegations beneath the task of the turn that wait in a queue. Once the task is to be
+// cancelled, they could never start.
+void drop_queued_below(Facts& facts, const Session& view, const Turn& turn,
+                       const std::string& reason, const Inputs& inputs);
+// The fact that makes a task the child of another one, or that ends this.
+schema::TaskDependencyUpdated parent_edge(const TaskId& parent, schema::EdgeStatus status);
 // Resumes the blocked turns of all subagents below the thread. Returns whether there was one.
 bool resume_below(Facts& facts, const Session& view, const ThreadId& thread);
 

@@ -84,13 +84,6 @@ TaskReply reply_of(const Session& view, const TaskId& task, TaskStatus status) {
           .sequence = view.sequence};
 }
 
-std::size_t depth_of(const Task* task, const Inputs& inputs) {
-  std::size_t depth = 0;
-  for (; task && depth <= inputs.settings->task_depth_max; ++depth)
-    task = task->parent_task_id ? task_of(inputs, *task->parent_task_id) : nullptr;
-  return depth;
-}
-
 std::optional<Error> wrong_parent(const Task& parent, const Inputs& inputs) {
   if (auto error = beneath_cancelled(&parent, inputs)) return error;
   if (parent.status == TaskStatus::completed || parent.status == TaskStatus::archived)

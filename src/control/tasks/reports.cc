@@ -113,6 +113,16 @@ void cancel_children(Facts& facts, const Session& view, const Task& task,
   }
 }
 
+// Its children have ended, so nothing may be missing any more.
+void settle_acceptance(Facts& facts, const Task& task, const Inputs& inputs) {
+  const TaskScope scope{inputs.session, task.task_id};
+  auto missing = unmet(task, {}, {});
+  if (missing.empty())
+    facts.add(scope, TaskCompleted{});
+  else
+    facts.add(scope, TaskBlocked{.reason = "acceptance", .missing = std::move(missing)});
+}
+
 }  // namespace
 
 Decided task_due(const Session& view, const ReportTaskDue& report, Inputs inputs) {
@@ -154,6 +164,8 @@ Decided task_continues(const Session& view, const ReportTaskContinues& report, I
   Facts facts{view, inputs};
   if (task->status == TaskStatus::completed)
     unblock(facts, *task, inputs.named.lists[0], inputs);
+  else if (task->status == TaskStatus::blocked)
+    settle_acceptance(facts, *task, inputs);
   else if (task->status == TaskStatus::queued && !beneath_cancelled(task, inputs))
     start_next_attempt(facts, view, *task, inputs);
   else if (task->status == TaskStatus::cancelling && task->children_open > 0)

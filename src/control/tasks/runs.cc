@@ -100,6 +100,7 @@ Decided start_task(const Session& view, const StartTask& command, Inputs inputs)
   if (auto error = needs_approver(task.constraints, inputs)) return *error;
   if (auto error = beneath_cancelled(&task, inputs)) return *error;
   if (taken(view, task) || !startable(task)) return wrong_state(task, "started");
+  if (auto error = job_waits_for(view, task.task_id, worker.job_id)) return *error;
   Facts facts{view, inputs};
   return start_with(view, task, worker, facts, inputs);
 }
@@ -318,11 +319,12 @@ Decided cancel_task(const Session& view, const CancelTask& command, Inputs input
   if (ended(task.status)) return wrong_state(task, "cancelled");
   Facts facts{view, inputs};
   facts.request_cancel(task, command.reason, command.propagate.value_or(true));
-  const bool works_elsewhere =
-      task.current_run_id && !turn_of(view, task) && !job_of_task(view, task.task_id);
-  const bool waits = task.children_open > 0 || works_elsewhere;
+  const bool ends = std::ranges::any_of(facts.list(), [&](const Draft& draft) {
+    return std::holds_alternative<TaskCancelled>(draft.payload) &&
+           draft.ids.task_id == task.task_id;
+  });
   return accept(
-      facts, reply_of(view, task.task_id, waits ? TaskStatus::cancelling : TaskStatus::cancelled));
+      facts, reply_of(view, task.task_id, ends ? TaskStatus::cancelled : TaskStatus::cancelling));
 }
 
 }  // namespace agentrt::control

@@ -127,6 +127,21 @@ std::optional<Error> beneath_cancelled(const Task* from, const Inputs& inputs) {
   return std::nullopt;
 }
 
+bool is_beneath(const Task* task, const TaskId& above, const Inputs& inputs) {
+  for (std::size_t depth = 0; task && depth <= inputs.settings->task_depth_max; ++depth) {
+    if (task->parent_task_id == above) return true;
+    task = task->parent_task_id ? task_of(inputs, *task->parent_task_id) : nullptr;
+  }
+  return false;
+}
+
+std::size_t depth_of(const Task* task, const Inputs& inputs) {
+  std::size_t depth = 0;
+  for (; task && depth <= inputs.settings->task_depth_max; ++depth)
+    task = task->parent_task_id ? task_of(inputs, *task->parent_task_id) : nullptr;
+  return depth;
+}
+
 std::optional<Error> other_run(const Task& task, const RunId& run) {
   if (task.current_run_id == run) return std::nullopt;
   const std::string current =
@@ -241,11 +256,13 @@ bool taken(const Session& view, const Task& task) {
   return task.current_run_id || turn_of(view, task) != nullptr;
 }
 
-std::optional<Error> no_next_attempt(const Session& view, const Task& task, const Inputs& inputs) {
+std::optional<Error> no_next_attempt(const Session& view, const Task& task, const Inputs& inputs,
+                                     WhenBlocked blocked) {
   if (auto error = needs_approver(task.constraints, inputs)) return error;
   if (auto error = beneath_cancelled(&task, inputs)) return error;
+  if (auto error = job_waits_for(view, task.task_id, std::nullopt)) return error;
   const auto blockers = blockers_of(task);
-  if (!blockers.empty()) return still_blocked(task, blockers);
+  if (!blockers.empty() && blocked == WhenBlocked::refuse) return still_blocked(task, blockers);
   const bool waits = task.status == TaskStatus::accepted || task.status == TaskStatus::queued ||
                      task.status == TaskStatus::retrying || task.status == TaskStatus::blocked ||
                      retryable_end(task.status);
@@ -255,11 +272,20 @@ std::optional<Error> no_next_attempt(const Session& view, const Task& task, cons
 
 // --- what the end of an attempt means for its task ---
 
+namespace {
+
+// Whether a submit_turn created the task for its turn: the end of the turn is the end of the task.
+bool ends_with_turn(const Task& task) {
+  return task.visibility == Visibility::internal && task.task_kind == "turn";
+}
+
+}  // namespace
+
 void Facts::task_completes(const TaskScope& scope) {
   const Task* task = task_of(inputs_, scope.ids().task_id);
   if (task && task->status == TaskStatus::cancelling)
     return task_cancels(scope, task->status_reason.value_or("cancelled"));
-  if (task)
+  if (task && !ends_with_turn(*task))
     if (auto missing = unmet(*task, {}, {}); !missing.empty())
       return add(scope, TaskBlocked{.reason = "acceptance", .missing = std::move(missing)});
   add(scope, TaskCompleted{});
@@ -281,9 +307,28 @@ void Facts::task_fails(const TaskScope& scope, const Failure& error, TaskStatus 
   add(scope, TaskFailed{.error = error});
 }
 
+// The open children after these facts: some end, and the edge to their parent is added or removed.
+std::uint64_t Facts::children_left(const Task& task) const {
+  std::uint64_t left = task.children_open;
+  for (const Draft& draft : list_) {
+    const bool ends = std::holds_alternative<TaskCancelled>(draft.payload) ||
+                      std::holds_alternative<TaskFailed>(draft.payload) ||
+                      std::holds_alternative<TaskTimedOut>(draft.payload);
+    const Task* child = ends ? task_of(inputs_, draft.ids.task_id) : nullptr;
+    if (child && child->parent_task_id == task.task_id && left > 0) --left;
+    const auto* edge = std::get_if<TaskDependencyUpdated>(&draft.payload);
+    if (!edge || edge->relationship != name_of(EdgeKind::parent) ||
+        edge->target_id != task.task_id.text())
+      continue;
+    if (edge->status == name_of(EdgeStatus::active)) ++left;
+    if (edge->status == name_of(EdgeStatus::removed) && left > 0) --left;
+  }
+  return left;
+}
+
 void Facts::task_cancels(const TaskScope& scope, const std::string& reason) {
   const Task* task = task_of(inputs_, scope.ids().task_id);
-  if (!task || task->children_open == 0) return add(scope, TaskCancelled{.reason = reason});
+  if (!task || children_left(*task) == 0) return add(scope, TaskCancelled{.reason = reason});
   const bool requested = std::ranges::find(cancelling_, task->task_id) != cancelling_.end();
   if (task->status != TaskStatus::cancelling && !requested)
     add(scope, TaskCancelRequested{.reason = reason});
@@ -291,6 +336,10 @@ void Facts::task_cancels(const TaskScope& scope, const std::string& reason) {
 
 void Facts::request_cancel(const Task& task, const std::string& reason, bool propagate) {
   const TaskScope scope{inputs_.session, task.task_id};
+  const Turn* turn = turn_of(view_, task);
+  const Thread* thread = turn ? find_thread(view_, turn->ids.thread) : nullptr;
+  const bool runs = thread && thread->active && &*thread->active == turn;
+  if (runs && !propagate) adopt_below(*this, view_, *turn, inputs_);
   add(scope, TaskCancelRequested{.reason = reason, .propagate = propagate});
   cancelling_.push_back(task.task_id);
   std::set<TurnId> turns;  // that started background processes
@@ -299,18 +348,16 @@ void Facts::request_cancel(const Task& task, const std::string& reason, bool pro
   for (const TurnId& each : turns) end_background(*this, view_, each, reason);
   if (const state::Job* job = job_of_task(view_, task.task_id))
     return end_job(*this, view_, *job, {Category::cancelled, reason, false}, inputs_);
-  const Turn* turn = turn_of(view_, task);
   if (turn) {
-    const Thread& thread = *find_thread(view_, turn->ids.thread);
     std::vector<TurnId> ended;
-    if (propagate && thread.active && &*thread.active == turn)
-      end_below(*this, view_, thread.id, reason, ended);
+    if (runs && propagate) end_below(*this, view_, thread->id, reason, ended);
+    if (runs && !propagate) drop_queued_below(*this, view_, *turn, reason, inputs_);
     cancel(*turn, reason);
-    if (thread.active && &*thread.active == turn) return start_next(thread);
+    if (runs) return start_next(*thread);
     return add(of(turn->ids), QueueChanged{.change = QueueChange::removed,
                                            .turn_id = turn->ids.turn,
                                            .position = 0,
-                                           .count = thread.queue.size() - 1});
+                                           .count = thread->queue.size() - 1});
   }
   if (!task.current_run_id) task_cancels(scope, reason);
 }

@@ -20,6 +20,10 @@ std::string some_of(const std::vector<TaskId>& tasks);
 Error still_blocked(const state::Task& task, const std::vector<TaskId>& blockers);
 // Refuses work beneath a task whose cancellation was requested. `from`: the first task to check.
 std::optional<Error> beneath_cancelled(const state::Task* from, const Inputs& inputs);
+// Whether the task is a descendant of `above`. The task may be null.
+bool is_beneath(const state::Task* task, const TaskId& above, const Inputs& inputs);
+// The number of tasks from this one up to the root.
+std::size_t depth_of(const state::Task* task, const Inputs& inputs);
 // Refuses a report of any run but the open one.
 std::optional<Error> other_run(const state::Task& task, const RunId& run);
 // Refuses to change or start a task whose constraints approve calls in advance.
@@ -60,9 +64,12 @@ Result<Run> start_attempt(Facts& facts, const Session& view, const state::Task& 
 
 // The turn that works on the task, running or queued; null: none.
 const Turn* turn_of(const Session& view, const state::Task& task);
+// What becomes of a worker for a task that waits for others.
+enum class WhenBlocked { refuse, queue };
 // Refuses another attempt of the task, by a turn or a job that a client submits.
 std::optional<Error> no_next_attempt(const Session& view, const state::Task& task,
-                                     const Inputs& inputs);
+                                     const Inputs& inputs,
+                                     WhenBlocked blocked = WhenBlocked::refuse);
 // Whether an attempt is open, or a turn of the task waits in the queue of its thread.
 bool taken(const Session& view, const state::Task& task);
 
