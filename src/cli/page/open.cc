@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/page/page_link.h"
+#include "cli/remote/remote.h"
 #include "cli/sessions/session_ids.h"
 #include "cli/verbs.h"
 #include "schema/command.h"
@@ -30,9 +31,17 @@ Result<std::string> daemon_address(const std::string& data) {
   return *address;
 }
 
+// Where the browser finds the runtime that the command uses.
+Result<std::string> address_of(Context& context, const std::string& data) {
+  if (!is_remote(context)) return daemon_address(data);
+  TRY_ASSIGN(RemoteTarget target, read_remote(context));
+  while (target.where.ends_with('/')) target.where.pop_back();
+  return std::move(target.where);
+}
+
 Result<int> print_link(Context& context, const OpenArguments& arguments, const Client& client,
                        const std::string& data) {
-  TRY_ASSIGN(const std::string address, daemon_address(data));
+  TRY_ASSIGN(const std::string address, address_of(context, data));
   std::optional<std::string> session;
   if (!arguments.session.empty()) {
     TRY_ASSIGN(const SessionId found, find_session(client, arguments.session));
@@ -57,7 +66,7 @@ int open_page(Context& context, const OpenArguments& arguments) {
   if (const auto problem = scope_problem(arguments.scopes)) return context.output.problem(*problem);
   const auto data = data_folder_of(context);
   if (!data) return context.output.problem(data.error());
-  if (const auto address = daemon_address(*data); !address)
+  if (const auto address = address_of(context, *data); !address)
     return context.output.problem(address.error());
   return with_runtime(context, [&](const Client& client, Signals&) {
     return print_link(context, arguments, client, *data);

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "cli/client.h"
 #include "runtime/data_folder.h"
+#include "schema/codec.h"
 
 namespace agentrt::cli {
 

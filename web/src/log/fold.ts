@@ -1,6 +1,6 @@
 // The fold: applies one fact to the view of a session. The present is the fold of all facts, the
 // past the fold of some of them; the page has no other state about a session.
-import type { AgentrtEvent } from "agentrt";
+import type { AgentrtEvent, Failure } from "agentrt";
 import { foldTools } from "./fold_tools";
 import { foldWork } from "./fold_work";
 import type { Entry, Thread, Turn, View } from "./view";
@@ -219,12 +219,35 @@ function foldModel(view: View, e: AgentrtEvent): boolean {
   }
 }
 
+// Compactions of the conversation: what models get instead of the older turns.
+function foldContext(view: View, e: AgentrtEvent): boolean {
+  const type: string = e.type;
+  if (!type.startsWith("context.compaction.")) return false;
+  const payload = e.payload as { tokensBefore?: number; tokensAfter?: number;
+    affectedTurnCount?: number; error?: Failure };
+  const id = `compaction:${e.turnId ?? ""}`;
+  const entry = view.entries.get(id) ?? addEntry(view, e, id, "compaction");
+  if (type.endsWith(".started"))
+    entry.text = `${payload.affectedTurnCount ?? 0} older turns are summarized for the model.`;
+  if (type.endsWith(".completed")) {
+    entry.status = "completed";
+    const { tokensBefore = "unknown", tokensAfter = "unknown" } = payload;
+    entry.text = `The model now gets a summary: ${tokensBefore} tokens became ${tokensAfter}. ` +
+      "You still see everything.";
+  }
+  if (type.endsWith(".failed")) {
+    entry.status = "failed";
+    if (payload.error) entry.error = payload.error;
+  }
+  return true;
+}
+
 // Applies a fact. A fact that is already included changes nothing.
 export function fold(view: View, e: AgentrtEvent): void {
   if (e.sequence <= view.asOf) return;
   view.asOf = e.sequence;
   view.updatedAt = e.timestamp;
   const known = foldModel(view, e) || foldTools(view, e) || foldTurn(view, e) ||
-    foldWork(view, e) || foldSession(view, e) || quiet.has(e.type);
+    foldWork(view, e) || foldSession(view, e) || foldContext(view, e) || quiet.has(e.type);
   if (!known) view.unknown.set(e.type, (view.unknown.get(e.type) ?? 0) + 1);
 }

@@ -134,6 +134,9 @@ export function EntryView({ entry, shown, turn }: { entry: Entry; shown: Shown; 
       </div>;
     case "approval":
       return <div {...attributes}><Answered entry={entry} shown={shown} /></div>;
+    case "compaction":
+      return <div {...attributes}><p class="answered"><Status word={entry.status} quiet />
+        <span>Compaction. {safeText(entry.error?.message ?? entry.text)}</span></p></div>;
     case "error":
       return <div {...attributes}><p class="error-text"><Shape tone="failed" />{" "}
         {safeText(entry.error?.message ?? entry.text)} {entry.text && `(${entry.text})`}</p></div>;
