@@ -143,6 +143,14 @@ test("a fact is shown with the bytes that the server sent", async () => {
   const events = await world.call("list_events", { sessionId: "full", limit: 1000 });
   assert.equal(await page.getByTestId("log").getAttribute("aria-rowcount"),
     String(events.asOfSequence));
+  const { turnId } = events.data.find((each) => each.type === "turn.submitted");
+  await page.getByTestId("log-jump").fill(turnId);
+  await page.getByTestId("log-jump").press("Enter");
+  await page.locator("[data-testid=log-row][aria-selected=true]").getByText(/turn.submitted|task/)
+    .waitFor();
+  await page.getByTestId("log-jump").fill("turn_none");
+  await page.getByTestId("log-jump").press("Enter");
+  await page.getByRole("alert").getByText("turn_none").waitFor();
   await page.getByTestId("log-filter").fill("turn.completed");
   const ended = events.data.filter((each) => each.type === "turn.completed").length;
   await page.locator(`[data-testid=log][aria-rowcount='${ended}']`).waitFor();

@@ -176,22 +176,35 @@ export function Log({ shown }: { shown: Shown }) {
   const [jump, setJump] = useState<number | null>(null);
   const [filter, setFilter] = useState("");
   const [chosen, setChosen] = useState<number | null>(null);
+  const [problem, setProblem] = useState("");
+  const goTo = (wanted: number) => {
+    const sequence = Math.min(wanted, shown.view.asOf);
+    setProblem("");
+    setJump(null);
+    requestAnimationFrame(() => setJump(sequence));
+    setChosen(sequence);
+  };
+  // A sequence, or the id of an object: the fact that created it.
+  const find = (text: string) => {
+    if (/^\d+$/.test(text)) return Number(text) > 0 && goTo(Number(text));
+    if (!text) return undefined;
+    return client.value!.call("find_object", { id: text, sessionId: shown.log.sessionId })
+      .then((found) => {
+        if (found.sequence <= shown.view.asOf) goTo(found.sequence);
+        else setProblem(`${oneLine(text, 40)} did not exist yet.`);
+      }, (error: Error) => setProblem(error.message));
+  };
   const types = filter.split(/[\s,]+/).filter((each) => /^[a-z_]+(\.[a-z_]+)+$/.test(each));
   return <div class="log-view">
     <div class="log-tools">
-      <label>Jump to fact <input type="number" min={1} max={shown.view.asOf} data-testid="log-jump"
-        onKeyDown={(event) => {
-          if (event.key !== "Enter") return;
-          const wanted = Number(event.currentTarget.value);
-          if (wanted < 1) return;
-          const sequence = Math.min(wanted, shown.view.asOf);
-          setJump(null);
-          requestAnimationFrame(() => setJump(sequence));
-          setChosen(sequence);
+      <label>Jump to <input type="text" data-testid="log-jump" placeholder="fact or id"
+        spellcheck={false} onKeyDown={(event) => {
+          if (event.key === "Enter") void find(event.currentTarget.value.trim());
         }} /></label>
       <label>Only types <input type="text" data-testid="log-filter" data-primary-input
         placeholder="turn.completed" value={filter} spellcheck={false}
         onInput={(event) => setFilter(event.currentTarget.value.toLowerCase())} /></label>
+      {problem && <span class="error-text" role="alert">{problem}</span>}
       {shown.view.unknown.size > 0 && <span class="muted">
         Types that this page does not know: {[...shown.view.unknown.keys()].join(", ")}</span>}
     </div>
