@@ -13,11 +13,10 @@
 #include <fmt/format.h>
 
 #include "base/descriptor.h"
+#include "config/layer_checks.h"
 #include "config/mcp_servers.h"
 #include "config/models.h"
-#include "policy/folders.h"
 #include "policy/hooks.h"
-#include "policy/rules.h"
 #include "schema/codec.h"
 
 #define TOML_EXCEPTIONS 0
@@ -150,15 +149,6 @@ class Section {
   const std::string& path_;
   std::set<std::string> known_;
 };
-
-Result<void> check_context(const ConfigLayer& layer) {
-  if (const auto& at = layer.compact_at; at && (at->value < 0.1 || at->value > 0.95))
-    return wrong_at(layer.path, at->line, "context.compact_at", "must be from 0.1 to 0.95.");
-  if (const auto& ms = layer.compact_timeout_ms; ms && (ms->value < 1 || ms->value > 3'600'000))
-    return wrong_at(layer.path, ms->line, "context.compact_timeout_ms",
-                    "must be from 1 to 3,600,000.");
-  return {};
-}
 
 Result<std::int64_t> read_price(Section& section, std::string_view key) {
   const toml::node* found = section.node(key);
@@ -362,78 +352,6 @@ Result<void> read_hooks(const toml::table& table, ConfigLayer& layer) {
   return {};
 }
 
-// An invalid rule is never ignored; it is an error that names its line.
-Result<void> check_rules(const std::string& path, const char* key, schema::RuleEffect effect,
-                         const std::optional<Given<std::vector<std::string>>>& given) {
-  if (!given) return {};
-  std::vector<schema::PolicyRule> rules;
-  for (const std::string& rule : given->value) rules.push_back({effect, rule});
-  if (const auto compiled = policy::compile(rules); !compiled)
-    return wrong_at(path, given->line, std::string(key) + ":", compiled.error().message);
-  return {};
-}
-
-Result<void> check_roots(const ConfigLayer& layer) {
-  if (!layer.roots) return {};
-  for (const std::string& root : layer.roots->value)
-    if (policy::wrong_folder("", root))
-      return wrong_at(layer.path, layer.roots->line, "sandbox.roots",
-                      fmt::format("contains \"{}\"; use absolute paths of folders.", root));
-  return {};
-}
-
-Result<void> check_write(const ConfigLayer& layer) {
-  if (!layer.write) return {};
-  const auto wrong = [&](const std::string& rest) {
-    return wrong_at(layer.path, layer.write->line, "sandbox.write", rest);
-  };
-  if (layer.write->value.size() > kWriteFoldersMax)
-    return wrong(fmt::format("has more than {} folders.", kWriteFoldersMax));
-  for (const std::string& folder : layer.write->value) {
-    const bool of_home = folder.starts_with("~/") && folder.size() > 2;
-    if (folder == "/" || (!of_home && policy::wrong_folder("", folder)))
-      return wrong(fmt::format(
-          "contains \"{}\"; use absolute paths of folders, or ~/FOLDER, and not /.", folder));
-  }
-  return {};
-}
-
-// Bash itself obeys these, so with another value it would run other commands than those that were
-// judged.
-bool changes_bash(std::string_view name) {
-  static const std::set<std::string_view> kNames = {
-      "BASHOPTS", "BASH_COMPAT", "BASH_ENV",        "CDPATH", "ENV", "GLOBIGNORE", "HOME",
-      "IFS",      "OLDPWD",      "POSIXLY_CORRECT", "PS4",    "PWD", "SHELLOPTS"};
-  return kNames.contains(name) || name.starts_with("BASH_FUNC_");
-}
-
-bool is_variable_name(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  if (name.empty() || !letter(name.front())) return false;
-  return std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-Result<void> check_shell_env(const ConfigLayer& layer) {
-  if (!layer.shell_env) return {};
-  const auto wrong = [&](const std::string& rest) {
-    return wrong_at(layer.path, layer.shell_env->line, "shell.env", rest);
-  };
-  if (layer.shell_env->value.size() > kShellVariablesMax)
-    return wrong(fmt::format("has more than {} variables.", kShellVariablesMax));
-  for (const auto& [name, value] : layer.shell_env->value) {
-    if (!is_variable_name(name))
-      return wrong(fmt::format("contains \"{}\", which is not the name of a variable.", name));
-    if (changes_bash(name))
-      return wrong(fmt::format("contains {}, which changes how bash reads commands.", name));
-    if (value.size() > kShellValueBytesMax || value.contains('\0'))
-      return wrong(fmt::format("{}: the value must be text of at most {} bytes.", name,
-                               kShellValueBytesMax));
-  }
-  return {};
-}
-
 Result<void> read_channels(Section& section, ConfigLayer& layer) {
   for (const ChannelLimit& limit : kChannelLimits) {
     std::optional<Given<std::uint64_t>> given;
@@ -488,9 +406,7 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("allow", layer.allow));
     TRY(section.take("ask", layer.ask));
     TRY(section.take("deny", layer.deny));
-    TRY(check_rules(layer.path, "permissions.allow", schema::RuleEffect::allow, layer.allow));
-    TRY(check_rules(layer.path, "permissions.ask", schema::RuleEffect::ask, layer.ask));
-    TRY(check_rules(layer.path, "permissions.deny", schema::RuleEffect::deny, layer.deny));
+    TRY(check_permissions(layer));
   } else if (name == "sandbox") {
     TRY(section.take("mode", layer.sandbox));
     TRY(section.take("network", layer.network));

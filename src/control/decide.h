@@ -169,7 +169,7 @@ struct Needs {
   bool only_tasks() const { return !walk && lists.empty() && refs.empty() && !job && !job_of; }
 };
 inline constexpr std::size_t kTaskWalkMax = 10'000;  // tasks read for one check of the graph
-inline constexpr std::size_t kTaskPageMax = 8;      // tasks that one report changes
+inline constexpr std::size_t kTaskPageMax = 8;       // tasks that one report changes
 
 Needs needs_of(const schema::Command& command);
 Needs needs_of(const schema::Report& report);

@@ -47,11 +47,11 @@ struct MaterialQuery {
   SessionId session;
   schema::TurnIds turn;
   std::string cwd;
-  std::optional<std::uint64_t> context_tokens;  // of the requested model
-  ImagesSent images = ImagesSent::all;          // to the requested model
-  policy::Effective policy = {};                // of the turn; keeps files from the model
-  ports::HistoryQuery history = {};             // from the view that plans the request
-  std::size_t tool_bytes = 0;                   // of the tools that were offered last
+  std::optional<std::uint64_t> context_tokens;       // of the requested model
+  ImagesSent images = ImagesSent::all;               // to the requested model
+  policy::Effective policy = {};                     // of the turn; keeps files from the model
+  ports::HistoryQuery history = {};                  // from the view that plans the request
+  std::size_t tool_bytes = 0;                        // of the tools that were offered last
   std::shared_ptr<const TurnFiles> files = nullptr;  // those of the turn, if already read
   // Of an item of a job: the instruction of the job, and how to read the item.
   std::string instruction = {};

@@ -164,9 +164,9 @@ void Engine::JudgingItem::judge(const std::shared_ptr<Shared>& shared) {
     if (window) {
       std::vector<ports::Message> last;
       if (window->answered) last.push_back(std::move(window->messages.back()));
-      conversation::put_stored_parts(last, conversation::ImagesSent::none,
-                                     parts.outputs ? conversation::reader_of(*parts.outputs)
-                                                   : conversation::ReadOutput{});
+      conversation::put_stored_parts(
+          last, conversation::ImagesSent::none,
+          parts.outputs ? conversation::reader_of(*parts.outputs) : conversation::ReadOutput{});
       wrong = wrong_value(shared->schema, last.empty() ? "" : last.front().text);
     }
     parts.loop.post([shared, read = window.has_value(), wrong = std::move(wrong)] {

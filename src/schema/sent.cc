@@ -9,10 +9,9 @@ namespace agentrt::schema {
 namespace {
 
 constexpr std::array kTypes = {
-    TurnStarted::kType,    TurnCompleted::kType,   TurnFailed::kType,
-    ModelCompleted::kType, ToolStarted::kType,     ToolResult::kType,
-    ToolFailed::kType,     ProcessCompleted::kType, HookCompleted::kType,
-    ContextResolved::kType, OutputSpilled::kType,  CompactionCompleted::kType};
+    TurnStarted::kType,   TurnCompleted::kType,   TurnFailed::kType,    ModelCompleted::kType,
+    ToolStarted::kType,   ToolResult::kType,      ToolFailed::kType,    ProcessCompleted::kType,
+    HookCompleted::kType, ContextResolved::kType, OutputSpilled::kType, CompactionCompleted::kType};
 
 }  // namespace
 

@@ -117,8 +117,8 @@ class Tree {
     const Mark mark = mark_of(agent.status);
     const std::string name = name_of_agent(agent);
     const std::size_t used = width_of(indent + branch + name) + 2;
-    std::string rest = fmt::format("{:<18} {}", schema::name_of(agent.status),
-                                   spoken_age(agent.updated_at, now_));
+    std::string rest =
+        fmt::format("{:<18} {}", schema::name_of(agent.status), spoken_age(agent.updated_at, now_));
     if (const std::string detail = detail_of(agent); !detail.empty()) rest += " · " + detail;
     rest += " · " + agent.subagent_id.text();
     const std::string pad(width_ + 4 > used ? width_ + 4 - used : 2, ' ');

@@ -97,8 +97,8 @@ TEST_CASE("migrations bring an older file forward, one transaction each") {
     CHECK(connection->ask_number("SELECT count(*) FROM sqlite_schema WHERE name = 'three'") ==
           Result<std::int64_t>{0});
   }
-  const Migration mended[] = {
-      broken[0], broken[1], broken[2], broken[3], broken[4], {6, "CREATE TABLE three(x)"}};
+  const Migration mended[] = {broken[0], broken[1], broken[2],
+                              broken[3], broken[4], {6, "CREATE TABLE three(x)"}};
   options.migrations = mended;
   const auto store = open_sqlite(options);
   CHECK(store->runtime() == before.runtime);

@@ -56,8 +56,7 @@ Result<void> Writer::prepare() {
        "parent = excluded.parent, first = excluded.first, status = excluded.status, "
        "open = excluded.open, record = excluded.record, terms = excluded.terms, "
        "due = excluded.due WHERE session = excluded.session"},
-      {&put_sent_,
-       "INSERT OR IGNORE INTO sent(session, thread, sequence) VALUES(?1, ?2, ?3)"},
+      {&put_sent_, "INSERT OR IGNORE INTO sent(session, thread, sequence) VALUES(?1, ?2, ?3)"},
       {&drop_sent_, "DELETE FROM sent WHERE session = ?1"},
       {&get_terms_, "SELECT terms, first FROM object WHERE kind = ?1 AND id = ?2"},
       {&put_term_,
