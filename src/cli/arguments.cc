@@ -536,7 +536,6 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_serve(app, parsed);
   add_owner(app, parsed);
   add_history(app, parsed);
-  add_history(app, parsed);
   add_reads(app, parsed);
   add_jobs(app, parsed);
   add_others(app, parsed);

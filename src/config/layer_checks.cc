@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "config/config_file.h"
 #include "policy/folders.h"
 #include "policy/rules.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "config/config.h"
+#include "config/config_file.h"
 
 namespace agentrt::config {
 

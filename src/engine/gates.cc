@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/effects.h"
 #include "engine/running_call.h"
 #include "engine/running_process.h"
 #include "schema/tools.h"
@@ -96,11 +97,10 @@ Engine::RunningHook::RunningHook(const Parts& parts, const state::Session& view,
     return;
   }
   // The view has only a preview of the input, so the complete text is read from the log.
-  auto task = std::make_shared<ports::Step>(
-      [&parts, session = view.id, ids = what.turn, told = told_in(view, what.turn.thread),
-       request = std::move(request), listener = listener_]() mutable {
-        const auto history = parts.history.window(
-            {.session = session, .thread = ids.thread, .turn = ids.turn, .told = std::move(told)});
+  auto task =
+      std::make_shared<ports::Step>([&parts, query = history_of(view, what.turn),
+                                     request = std::move(request), listener = listener_]() mutable {
+        const auto history = parts.history.window(query);
         if (history) request.input.prompt = text_of(history->input);
         parts.loop.post([&parts, request = std::move(request), listener,
                          read = history.has_value()]() mutable {

@@ -33,6 +33,8 @@ constexpr std::array kParameters{
               "The size of a page; more than 1000 counts as 1000."},
     Parameter{"cursor", "query", R"({"type":"string"})",
               "Where to go on: the nextCursor or historyCursor of an earlier reply."},
+    Parameter{"threadsCursor", "query", R"({"type":"string"})",
+              "The next page of threads: the threadsCursor of an earlier reply."},
     Parameter{"includeSystem", "query", R"({"type":"boolean"})", "Also list sess_runtime."},
     Parameter{"after", "query", R"({"type":"integer","minimum":0})",
               "Only events with a greater sequence."},

@@ -54,7 +54,7 @@ kernel::Limits limits_of(const Plan& plan) {
   limits.idle_sessions_max = random.below(3);
   limits.snapshot_every_facts = 5 + random.below(60);
   limits.recoveries_at_once_max = 1 + random.below(3);
-  limits.history.turns_max = random.below(4);
+  limits.history.kept_bytes = random.below(4) * 1024;
   return limits;
 }
 

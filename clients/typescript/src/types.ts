@@ -59,6 +59,7 @@ export interface CommandParams {
   get_read_model: GetReadModelParams;
   get_turn: GetTurnParams;
   find_object: FindObjectParams;
+  compact_thread: CompactThreadParams;
 }
 
 export interface CommandReplies {
@@ -117,6 +118,7 @@ export interface CommandReplies {
   get_read_model: GetReadModelReply;
   get_turn: GetTurnReply;
   find_object: FindObjectReply;
+  compact_thread: CompactThreadReply;
 }
 
 export type CommandName = keyof CommandParams;
@@ -159,6 +161,7 @@ export const mutatingCommands: ReadonlySet<string> = new Set([
   "send_subagent_input",
   "resume_subagent",
   "close_subagent",
+  "compact_thread",
 ]);
 
 export type ErrorCode =
@@ -311,6 +314,9 @@ export interface EventPayloads {
   "job.completed": JobCompleted;
   "job.failed": JobFailed;
   "job.cancelled": JobCancelled;
+  "context.compaction.started": ContextCompactionStarted;
+  "context.compaction.completed": ContextCompactionCompleted;
+  "context.compaction.failed": ContextCompactionFailed;
 }
 
 export type EventType = keyof EventPayloads;
@@ -1432,6 +1438,21 @@ export interface FindObjectReply {
   sequence: number;
 }
 
+export interface CompactThreadParams {
+  sessionId: string;
+  threadId: string;
+  instructions?: string;
+  idempotencyKey?: string;
+}
+
+export interface CompactThreadReply {
+  sessionId: string;
+  threadId: string;
+  turnId?: string;
+  status: CompactStatus;
+  sequence: number;
+}
+
 export interface Error {
   error: {
     code: 
@@ -1573,6 +1594,8 @@ export type ChildStatus =
   | "closed";
 
 export type CommandNetwork = "none" | "host";
+
+export type CompactStatus = "accepted" | "queued" | "unchanged";
 
 export type Decision = "allow" | "deny" | "ask" | "unavailable" | "sandboxed";
 
@@ -2236,6 +2259,8 @@ export interface TurnSubmitted {
   position?: number;
   paramsHash?: string;
   inputRef?: string;
+  work?: string;
+  instructions?: string;
 }
 
 export interface TurnStarted {
@@ -2499,6 +2524,7 @@ export interface ModelRequested {
   requestRef: string;
   number: number;
   bootId: string;
+  purpose?: string;
 }
 
 export interface ModelDelta {
@@ -2518,6 +2544,7 @@ export interface ModelCompleted {
   rawRequestRef?: string;
   rawResponseRef?: string;
   providerState?: unknown;
+  purpose?: string;
 }
 
 export interface ModelFailed {
@@ -2530,6 +2557,7 @@ export interface ModelFailed {
   durationMs: number;
   rawRequestRef?: string;
   rawResponseRef?: string;
+  contextFull?: boolean;
 }
 
 export interface ReasoningDelta {
@@ -2549,14 +2577,22 @@ export interface ContextResolved {
   memoryRefs: ContextRef[];
   omitted: ContextRef[];
   missing: ContextRef[];
-  environment?: ExecutionEnvironment;
+  environment?: RecordedEnvironment;
   surroundings?: Surroundings;
   message?: string;
+  tokens?: ContextTokens;
+  prefix?: ContextPrefix;
+  instructionsDigest?: string;
+  omittedThrough?: number;
 }
 
 export interface ToolCatalogResolved {
-  tools: CatalogTool[];
+  tools?: CatalogTool[];
   missing?: MissingServer[];
+  sameAs?: string;
+  digest?: string;
+  count?: number;
+  offeredDigest?: string;
 }
 
 export interface HistoryWindowLoaded {
@@ -3009,6 +3045,31 @@ export interface JobCancelled {
   counts?: JobCounts;
 }
 
+export interface ContextCompactionStarted {
+  trigger?: string;
+  affectedTurns?: string[];
+  affectedTurnCount?: number;
+  coversThrough?: number;
+  tokensBefore?: number;
+  pieces?: number;
+}
+
+export interface ContextCompactionCompleted {
+  summaryRef?: string;
+  continuationRef?: string;
+  coversThrough?: number;
+  tokensBefore?: number;
+  tokensAfter?: number;
+  preservedActionIds?: string[];
+  preservedIncidents?: string[];
+  preservedRefs?: string[];
+  usage?: Usage;
+}
+
+export interface ContextCompactionFailed {
+  error?: Failure;
+}
+
 export interface Candidate {
   name: string;
   provider: string;
@@ -3017,11 +3078,24 @@ export interface Candidate {
   contextTokens?: number;
 }
 
+export interface ContextPrefix {
+  status: string;
+  reason?: string;
+}
+
 export interface ContextRef {
   ref: string;
   digest?: string;
   size?: number;
   reason?: string;
+  outputRef?: string;
+  mediaType?: string;
+}
+
+export interface ContextTokens {
+  used: number;
+  limit: number;
+  source: string;
 }
 
 export interface ExcludedCandidate {
@@ -3147,6 +3221,22 @@ export interface Policy {
 }
 
 export type QueueChange = "added" | "removed" | "promoted" | "started" | "cleared";
+
+export interface RecordedEnvironment {
+  sameAs?: string;
+  digest?: string;
+  workspaceId?: string;
+  cwd?: string;
+  additionalRoots?: string[];
+  shell?: string;
+  os?: string;
+  arch?: string;
+  envRef?: string;
+  envNames?: string[];
+  sandboxProfile?: EnvironmentSandbox;
+  networkProfile?: CommandNetwork;
+  resourceLimits?: ProcessLimits;
+}
 
 export interface RequestedCall {
   toolCallId: string;
