@@ -232,7 +232,7 @@ void add_owner(CLI::App& app, Parsed& out) {
 
 void add_history(CLI::App& app, Parsed& out) {
   CLI::App* compact =
-      add_verb(app, out, "compact", "Replace older turns, as the model sees them, by a summary",
+      add_verb(app, out, "compact", "Summarise older turns for the model",
                "  agentrt compact demo\n"
                "  agentrt compact demo --instructions 'keep the names of all files'");
   compact->add_option("session", out.compact.session, "The session")

@@ -310,7 +310,8 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
   if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
   const policy::RoutingAnswer routing = routing_of(turn, report);
   ToolCatalogResolved catalog = flow.catalog(report.server_tools, report.missing_servers);
-  describe_request({report, policy::outcome_of(routing), catalog, *thread, turn}, context);
+  describe_request({report, policy::outcome_of(routing), catalog, *thread, turn, *inputs.settings},
+                   context);
   if (context.omitted_through > thread->omitted_through)
     facts.add(facts.of(turn.ids),
               RuntimeWarning{.code = "turns_omitted",

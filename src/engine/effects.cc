@@ -106,7 +106,7 @@ ports::HistoryQuery history_of(const state::Session& view, const TurnIds& turn) 
   }
   if (const state::Turn* own = state::find_turn(view, turn.turn)) {
     query.submitted = own->submitted;
-    query.catalog = own->catalog;
+    query.catalog = own->call ? own->call->catalog : own->catalog;
     query.alone = own->item.has_value();
     if (own->compaction) query.summary = own->compaction->summary;
   }

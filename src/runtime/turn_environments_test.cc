@@ -234,6 +234,9 @@ TEST_CASE("the turns of a task get its environment, until no attempt can follow"
   const Variables given{{"TERM", "vt100"}};
   CHECK(run("turn_1") == given);
   CHECK(desk.default_model(TurnId{"turn_1"}) == kKey);
+  turn.ids.turn = TurnId{"none"};  // turn_1 has ended
+  desk.environments->committed(view);
+  desk.loop.run();
   task.status = schema::TaskStatus::failed;
   desk.environments->task_stored(task);
   desk.start();

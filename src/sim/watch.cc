@@ -79,7 +79,7 @@ void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& 
   query.submitted = turn->submitted;
   query.up_to = requested.sequence;
   query.omitted_through = state::find_thread(view, requested.ids.thread_id)->omitted_through;
-  query.catalog = turn->catalog;
+  query.catalog = turn->call ? turn->call->catalog : turn->catalog;
   for (const state::Boundary& boundary :
        state::find_thread(view, requested.ids.thread_id)->boundaries)
     if (boundary.at < requested.sequence) {
@@ -100,7 +100,7 @@ void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& 
   for (std::size_t i = 0; i < asked.size(); ++i)
     if (!expected[i].parts.empty() || (query.alone && read->question == i)) asked[i] = expected[i];
   if (asked != expected) return differs("messages");
-  if (request.tools != read->tools) return differs("tools");
+  if (turn->call && request.tools != read->tools) return differs("tools");
 }
 
 void Watch::hook_started(const std::string& run, const BootId& boot) {

@@ -202,6 +202,7 @@ class Folder {
     call.model_name = p.model_name;
     call.at = fact_.at;
     call.purpose = p.purpose;
+    call.catalog = turn->catalog;
     turn->call = std::move(call);
     turn->retry_at.reset();
     if (fold_summary_request(*turn, p)) return;

@@ -31,12 +31,13 @@ struct ModelCall {
   std::uint64_t text_bytes = 0;
   std::vector<WrittenCall> writing;    // in the order of the answer; at most kToolCallsMax
   std::optional<std::string> purpose;  // as in model.requested
+  Sequence catalog = 0;                // the complete tool.catalog.resolved that applied
 
   bool operator==(const ModelCall&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelCall, (),
                       (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
-                       first_reasoning, last_reasoning, text_bytes, writing, purpose))
+                       first_reasoning, last_reasoning, text_bytes, writing, purpose, catalog))
 
 // A compaction in progress, within a turn.
 struct Compaction {

@@ -207,7 +207,9 @@ class Background(ProcessCase):
         self.assertNotIn("AGENTRT_HOME", environment["envNames"])
         self.assertEqual(environment["resourceLimits"]["openFiles"], 4096)
         recorded = self.of(self.daemon.events("s"), "context.resolved")[0]
-        self.assertEqual(recorded["payload"]["environment"], environment)
+        kept = recorded["payload"]["environment"]
+        self.assertRegex(kept.pop("digest"), "^sha256:[0-9a-f]{64}$")
+        self.assertEqual(kept, environment)
         self.assertEqual(read["turnId"], recorded["turnId"])
         self.assertEqual([p["processId"] for p in read["processes"]], [process])
         self.assertEqual(self.daemon.call("get_execution_environment", sessionId="s",

@@ -91,11 +91,15 @@ class StreamChecker:
         if kind == "model.requested":
             self.requested.add(request)
             self.text[request] = {"model.delta": "", "reasoning.delta": ""}
+            if event["payload"].get("purpose") == "compaction":
+                self.text[request] = None  # a summary is not streamed
             return
         if request not in self.requested:
             assert not self.from_start, f"{kind} without model.requested"
             return
-        if kind in ("model.delta", "reasoning.delta"):
+        if self.text[request] is None:
+            assert not kind.endswith(".delta"), "a summary is not streamed"
+        elif kind in ("model.delta", "reasoning.delta"):
             assert turn in self.status_seen or not self.from_start, "a delta before any run.status"
             self.text[request][kind] += event["payload"]["text"]
         elif kind == "model.completed" and event["payload"].get("text") is not None:

@@ -20,7 +20,7 @@ void add_page(CLI::App& app, Parsed& out) {
   open->add_flag("--browser", out.open.browser, "Open the link in the browser of this machine");
 
   CLI::App* demo =
-      add_verb(app, out, "demo", "Show a whole session, without a model or configuration",
+      add_verb(app, out, "demo", "Show a whole session, without a model",
                "  agentrt demo                  # prints a link to the page; Ctrl-C ends it\n"
                "  agentrt demo --auto --exit    # answers the approval itself and ends\n"
                "\n"

@@ -78,6 +78,12 @@ bool may_compact(const Thread& thread, const Turn& turn, const Settings& setting
   return settings.compacts && has_something && !turn.compaction_failed && !turn.item && !turn.work;
 }
 
+bool compacts_at(const Thread& thread, const Turn& turn, const Settings& settings,
+                 std::uint64_t used, std::uint64_t limit) {
+  return limit > 0 && may_compact(thread, turn, settings) &&
+         used * 100 > limit * settings.compact_percent;
+}
+
 bool Flow::compacts_first() {
   const Turn& now = turn();
   if (now.compaction) {
@@ -92,9 +98,7 @@ bool Flow::compacts_first() {
   }
   const Thread& thread = *find_thread(after_, thread_.id);
   const state::ContextSize& size = thread.context;
-  if (!may_compact(thread, now, *inputs_.settings) ||
-      size.used() * 100 <= size.limit * inputs_.settings->compact_percent)
-    return false;
+  if (!compacts_at(thread, now, *inputs_.settings, size.used(), size.limit)) return false;
   begin_compaction(facts_, now, "automatic");
   return true;
 }
@@ -130,8 +134,10 @@ Decided summary_written(const Session& view, const Thread& thread,
   const Turn& turn = *thread.active;
   Facts facts{view, inputs};
   const ModelScope scope{facts.of(turn.ids), turn.call->id, turn.call->span};
+  // No tools are offered for a summary, so calls of tools are dropped.
+  const bool calls = report.stop_reason == StopReason::tool_use;
   ModelCompleted completed{.tool_calls = {},
-                           .stop_reason = report.stop_reason,
+                           .stop_reason = calls ? StopReason::end_turn : report.stop_reason,
                            .usage = report.usage,
                            .provider = turn.call->provider,
                            .model = turn.call->model,

@@ -113,7 +113,8 @@ TEST_CASE("a turn records its size, and whether it starts like the last request"
     report.new_bytes = 300;
     change(report);
     state::Session view = story.view;
-    for (const Fact& fact : Given{}.session().thread_started().running("2").log())
+    Given later;
+    for (const Fact& fact : later.session().thread_started().running("2").log())
       if (fact.sequence > 2) {
         Fact copy = fact;
         copy.sequence = view.sequence + 1;

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/tokens.h"
+#include "control/context/compaction.h"
 #include "schema/outputs.h"
 #include "schema/tools.h"
 #include "state/read_models.h"
@@ -74,6 +75,10 @@ void describe_request(const RequestParts& parts, ContextResolved& context) {
     tokens.source = "usage";
   }
   context.tokens = tokens;
+  // The compaction precedes the turn's first request, so that request starts with its summary.
+  if (context.prefix->status != "new" &&
+      compacts_at(parts.thread, parts.turn, parts.settings, tokens.used, tokens.limit))
+    context.prefix = changed("compacted");
 }
 
 RecordedEnvironment environment_of(const ExecutionEnvironment& environment, const Thread& thread) {

@@ -13,6 +13,7 @@ struct RequestParts {
   const schema::ToolCatalogResolved& catalog;  // complete
   const Thread& thread;
   const Turn& turn;
+  const Settings& settings;
 };
 
 // Sets `tokens` and `prefix`.

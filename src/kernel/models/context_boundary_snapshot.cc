@@ -1,6 +1,7 @@
 // kernel/models/context_boundary_snapshot.cc: what the model of a thread was given with its newest
 // prepared turn, and what lies before that.
 #include <array>
+#include <ranges>
 
 #include "kernel/models/models.h"
 
@@ -23,12 +24,21 @@ BOOST_DESCRIBE_STRUCT(Selected, (),
                       (turn_id, sequence, instruction_refs, workspace_refs, memory_refs, omitted,
                        missing))
 
+// The newest compactions of the thread, newest first. The first one is the boundary in force.
+struct Compaction {
+  Sequence sequence = 0;  // of its context.compaction.completed
+  Sequence covers_through = 0;
+  std::string summary_ref;
+  std::string continuation_ref;
+};
+BOOST_DESCRIBE_STRUCT(Compaction, (), (sequence, covers_through, summary_ref, continuation_ref))
+
 struct Model {
   SessionId session_id;
   ThreadId thread_id;
   std::uint64_t turns = 0;  // submitted to the thread
   Json selected;            // Selected, or why there is none
-  Json compactions;
+  std::vector<Compaction> compactions;
   Json rollbacks;
   Json forked_from;
   std::vector<Incident> warnings;
@@ -58,7 +68,6 @@ Result<std::string> context_boundary_snapshot(const Source& source) {
   Model model;
   model.session_id = source.view.id;
   model.thread_id = *source.thread;
-  model.compactions = absent(Honesty::not_applicable, "this version compacts no threads");
   model.rollbacks = absent(Honesty::not_applicable, "this version rolls no threads back");
   model.forked_from = absent(Honesty::not_applicable, "this version forks no threads");
   model.missing_facts =
@@ -71,6 +80,9 @@ Result<std::string> context_boundary_snapshot(const Source& source) {
   }
   model.turns = thread->turns;
   TRY_ASSIGN(model.selected, selected(source, *thread));
+  for (const state::Boundary& boundary : thread->boundaries | std::views::reverse)
+    model.compactions.push_back(
+        {boundary.at, boundary.covers_through, boundary.summary_ref, boundary.continuation_ref});
   for (const Incident& incident : thread->incidents)
     if (incident.kind == "warning") model.warnings.push_back(incident);
   return finished(model, source);
