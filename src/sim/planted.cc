@@ -39,7 +39,7 @@ constexpr std::array kDefects = {
     PlantedDefect{Plant::write_unannounced, "write_unannounced",
                   "files are written before it is stored that they change", 20},
     PlantedDefect{Plant::forget_the_turn_before, "forget_the_turn_before",
-                  "a model is not told of the turn before the one it answers", 5},
+                  "a model is not told of a turn before the one it answers", 20},
     PlantedDefect{Plant::forget_no_op_key, "forget_no_op_key",
                   "the answer to a key is not stored where the command changed nothing", 20},
     PlantedDefect{Plant::hang_reads_on_full_disk, "hang_reads_on_full_disk",
@@ -169,13 +169,15 @@ class ForgetTurnBefore final : public StoreOver {
  public:
   using StoreOver::StoreOver;
 
-  Result<std::vector<store::IndexEntry>> list(const store::IndexQuery& query) override {
-    TRY_ASSIGN(auto entries, inner().list(query));
-    const auto ended = [](const store::IndexEntry& entry) { return !entry.row.open; };
-    const auto last = std::ranges::find_if(entries, ended);
-    if (query.kind == "turn" && query.parent && last != entries.end()) entries.erase(last);
-    return entries;
+  Result<std::vector<Sequence>> sent(const SessionId& session, const ThreadId& thread,
+                                     Sequence after, Sequence up_to, std::size_t max) override {
+    TRY_ASSIGN(auto sequences, inner().sent(session, thread, after, up_to, max));
+    if (sequences.size() > kOwnFacts) sequences.erase(sequences.begin());
+    return sequences;
   }
+
+ private:
+  static constexpr std::size_t kOwnFacts = 2;  // more of them are also of an earlier turn
 };
 
 class BreakCheck final : public StoreOver {

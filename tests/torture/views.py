@@ -36,10 +36,24 @@ def at_rest(daemon):
 
 def check_replay(home):
     """A store serves the same data with and without snapshots, when it folds from the first event.
+
+    A session whose snapshot is missing says so with one more fact (snapshot.repaired), so only the
+    sequence and the time of the last fact may differ.
     """
     views = after_restart(home)
     log_model.forget_snapshots(home.data / "agentrt.db")
-    log_model.same(after_restart(home), views, "the views after a whole replay")
+    log_model.same(without_last_fact(after_restart(home)), without_last_fact(views),
+                   "the views after a whole replay")
+
+
+def without_last_fact(value):
+    """`value` without the members that every fact of a session changes, at any depth."""
+    if isinstance(value, dict):
+        return {name: without_last_fact(each) for name, each in value.items()
+                if name not in ("asOfSequence", "updatedAt")}
+    if isinstance(value, (list, tuple)):
+        return [without_last_fact(each) for each in value]
+    return value
 
 
 def after_restart(home):
