@@ -164,6 +164,11 @@ bool Reader::braced_word(Quoting quoting, std::string_view until) {
       take();
       continue;
     }
+    if (quoting == Quoting::quoted && c == '$') {  // an expansion within it is quoted, too
+      take();
+      dollar(inner, quoting);
+      continue;
+    }
     if (c == '<' || c == '>') {
       if (peek(1) == '(') doubt("${…} contains <( or >(");
       take();
