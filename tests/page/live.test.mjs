@@ -130,11 +130,15 @@ test("nothing moves while an answer streams in", async () => {
   await world.fact("still", (e) => e.type === "model.completed");
   assert.deepEqual(await page.evaluate(() => window.shifts), []);
   // The measure itself: something that does move is noticed.
-  await page.evaluate(() => {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => { requestAnimationFrame(resolve); });
+    scrollTo({ top: 0 });
+    await frame();
+    await frame();
     const block = document.createElement("div");
     block.style.height = "90px";
-    document.querySelector(".timeline").prepend(block);
-    scrollTo({ top: 0 });
+    document.querySelector("[data-testid=composer]").parentElement.prepend(block);
+    document.querySelector(".timeline").prepend(block.cloneNode());
   });
   await until(() => page.evaluate(() => window.shifts.length > 0), "a shift");
   await page.close();

@@ -91,9 +91,9 @@ export function Composer({ shown, thread }: { shown: Shown; thread: Thread | und
   const resumable = thread?.resumable ?? false;
   return <div class="composer-area">
     {thread && <Queue shown={shown} thread={thread} />}
-    {turn && <p class="turn-now" role="status"><Status word={turn.status} />
+    <p class="turn-now" role="status">{turn && <><Status word={turn.status} />
       <span>{turn.phase}</span>
-      {turn.startedAt && <span class="turn-when">started <Time at={turn.startedAt} /></span>}</p>}
+      {turn.startedAt && <span class="turn-when">started <Time at={turn.startedAt} /></span>}</>}</p>
     <form class="composer" data-testid="composer" onSubmit={(event) => {
       event.preventDefault();
       void send();

@@ -13,7 +13,8 @@ export function Scrubber({ log, at, name }:
   const [playing, setPlaying] = useState(false);
   const track = useRef<HTMLDivElement>(null);
   const last = log.view.asOf;
-  const first = log.facts[0]?.sequence ?? 1;
+  const first = 1;   // older facts than those in memory are read when they are shown
+  const loaded = log.facts[0]?.sequence ?? 1;
   const position = Math.min(at ?? last, last);
   const show = (sequence: number) => {
     const bounded = Math.min(Math.max(Math.round(sequence), first), last);
@@ -50,7 +51,7 @@ export function Scrubber({ log, at, name }:
     PageDown: -100, PageUp: 100, Home: first - position, End: last - position };
   const share = (sequence: number) =>
     `${last > first ? ((sequence - first) / (last - first)) * 100 : 100}%`;
-  const fact = log.facts[position - first];
+  const fact = log.facts[position - loaded];
   const when = fact ? exact(fact.timestamp) : "";
   const marks = log.view.marks.filter((mark) => mark.sequence >= first).slice(-marksMax);
   return <div class={`scrubber ${at === null ? "" : "scrubber-past"}`}>
