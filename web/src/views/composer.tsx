@@ -93,7 +93,8 @@ export function Composer({ shown, thread }: { shown: Shown; thread: Thread | und
     {thread && <Queue shown={shown} thread={thread} />}
     <p class="turn-now" role="status">{turn && <><Status word={turn.status} />
       <span>{turn.phase}</span>
-      {turn.startedAt && <span class="turn-when">started <Time at={turn.startedAt} /></span>}</>}</p>
+      {turn.startedAt && <span class="turn-when">started <Time at={turn.startedAt} /></span>}</>}
+    </p>
     <form class="composer" data-testid="composer" onSubmit={(event) => {
       event.preventDefault();
       void send();
