@@ -189,8 +189,8 @@ void put_summary_request(const Covered& covered, const std::string& piece,
   if (known.empty()) known = section_of(last_continuation(covered), kSummary);
   ports::Message message;
   if (!known.empty())
-    message.text = "The summary of what came before. Keep what still matters:\n\n" + known +
-                   "\n\nWhat follows it:\n\n";
+    message.text = "Summary of the earlier conversation. Keep the parts that still matter:\n\n" +
+                   known + "\n\nThe conversation after that summary:\n\n";
   message.text += piece;
   message.text += fmt::format(
       "\nWrite one summary of all of this, in at most {} words.{}", covered.window_tokens / 16,

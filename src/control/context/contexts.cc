@@ -21,7 +21,8 @@ std::string digest_of(std::string_view text) {
   return std::string(kDigestPrefix) + hex(bytes_of(sha256(text)));
 }
 
-// Of what the model receives: names, descriptions and schemas of the tools that are not denied.
+// The digest of the tools that a model is offered: name, description and schema of each tool that
+// is not denied.
 std::string offered_digest(const ToolCatalogResolved& catalog) {
   std::string all;
   for (const CatalogTool& tool : *catalog.tools) {
