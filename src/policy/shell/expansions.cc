@@ -40,7 +40,6 @@ void Reader::dollar(Word& out, Quoting quoting) {
       out.pieces.back().negative = negative;
       return;
     }
-    if (peek() == '(') doubt("$(( here may be arithmetic or commands");
     command_substitution();
     return add(out, Piece::Kind::computed, {}, quoting);
   }
@@ -160,6 +159,9 @@ bool Reader::braced_word(Quoting quoting, std::string_view until) {
     const char quote = c == '$' ? peek(1) : c;  // $'…' is text here, and its content is expanded
     if (quoting == Quoting::quoted && (quote == '\'' || quote == '"'))
       doubt("shells parse quotes within a quoted ${…} in different ways");
+    // Here bash decodes $'…' without quoting the result, and later expands it as part of the text.
+    if (open_quotes_ > 0 && c == '$' && quote == '\'')
+      doubt("a ${…} in a quoted command substitution contains $'…'");
     if (quoting == Quoting::quoted && c == '\'') {
       take();
       continue;
@@ -201,6 +203,8 @@ bool Reader::subscript(const std::string& of) {
 // After `(`.
 void Reader::command_substitution() {
   if (!enter()) return;
+  // After $((, <(( and >((, bash first parses up to the end as if it were arithmetic.
+  if (peek() == '(') doubt("(( here may be arithmetic or commands; write ( ( instead");
   if (!pending_.empty()) doubt("a command substitution is between a here-document and its content");
   const std::size_t begin = position_;
   if (substitutions_++ == 0) here_read_ = false;

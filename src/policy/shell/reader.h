@@ -144,6 +144,7 @@ class Reader {
   std::size_t end_ = text_.size();  // the position of a failure, once there was one
   std::vector<PendingHere> pending_;
   std::size_t substitutions_ = 0;  // open command substitutions
+  std::size_t open_quotes_ = 0;    // open double quotes, including those around substitutions
   bool here_read_ = false;         // a here-document was read in the outermost open substitution
   Reading& reading_;
 };

@@ -240,9 +240,13 @@ void Reader::single_quotes(Word& out) {
 
 void Reader::double_quotes(Word& out) {
   add(out, Piece::Kind::text, {}, Quoting::quoted);  // "" is a word
+  ++open_quotes_;
   while (!at_end()) {
     const char c = take();
-    if (c == '"') return;
+    if (c == '"') {
+      --open_quotes_;
+      return;
+    }
     if (c == '`') {
       backticks(Quoting::quoted);
       add(out, Piece::Kind::computed, {}, Quoting::quoted);
@@ -257,6 +261,7 @@ void Reader::double_quotes(Word& out) {
       add_text(out, c, Quoting::quoted);
     }
   }
+  --open_quotes_;
   fail("a double quote is not closed");
 }
 
@@ -297,6 +302,10 @@ Word Reader::regex_word() {
     if (c == ')' && open == 0) break;
     if (c == ';' || c == '&' || c == '<' || c == '>' || c == '#')
       doubt("a pattern within [[ ]] has characters that may end it");
+    // Within parentheses, bash only counts parentheses and does not parse commands. In a quoted
+    // command substitution, it also decodes $'…' without quoting the result.
+    if (open > 0 && c == '$' && (peek(1) == '(' || peek(1) == '{' || peek(1) == '\''))
+      doubt("a pattern within [[ ]] has $(…), ${…} or $'…' in parentheses");
     if (c == '(' || c == ')') open = c == '(' ? open + 1 : open - 1;
     if (ends_word(c))
       add_text(out, take(), Quoting::none);
