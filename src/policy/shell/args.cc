@@ -172,14 +172,28 @@ bool expand(const Units& units, std::vector<Units>& out) {
   return true;
 }
 
+// Whether brace expansion may append to the name of a variable: $v{x,y} is $vx and $vy, and {$v,a}x
+// is $vx and ax.
+bool name_continues(const Units& units) {
+  for (std::size_t at = 0; at + 1 < units.size(); ++at) {
+    const Piece* piece = units[at].piece;
+    const bool variable =
+        piece && piece->kind == Piece::Kind::variable && piece->quoting == Quoting::none;
+    if (variable && (active_at(units, at + 1, '{') || active_at(units, at + 1, ',') ||
+                     active_at(units, at + 1, '}')))
+      return true;
+  }
+  return false;
+}
+
 // Every word that the braces of `word` produce. False: too many, or a sequence that is not
-// implemented.
+// implemented, or the name of a variable depends on the braces.
 bool expanded_units(const Word& word, std::vector<Units>& out) {
   Units whole = units_of(word);
   const bool braces = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '{'); });
   // Brace expansion comes first: {a,$}{HOME,b} produces the variable $HOME.
   const bool dollar = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '$'); });
-  if (braces && (dollar || whole.size() > kBraceBytesMax)) return false;
+  if (braces && (dollar || name_continues(whole) || whole.size() > kBraceBytesMax)) return false;
   return expand(whole, out);
 }
 
