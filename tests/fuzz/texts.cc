@@ -11,10 +11,16 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
+std::string in_quotes(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 }  // namespace
 
 std::string Texts::next() {
-  std::string text = below(3) == 0 ? evaluation() : list(3);
+  std::string text = below(3) == 0 ? evaluation() : below(4) == 0 ? nested() : list(3);
   while (below(4) == 0) text += one({"\n", "; ", " && ", " || ", " | ", " & "}) + list(2);
   for (int left = below(3) == 0 ? 1 + below(3) : 0; left > 0; --left) damage(text);
   return text;
@@ -41,7 +47,7 @@ std::string Texts::word(int depth) {
     case 0:
       return one({"w", "x1", "sub", "-n", "--", "a b", "-c", "+"});
     case 1:
-      return "'" + one({"q", "a;x1", "$(x1)", "\"", "`x1`", "\\", "#", "x1 #"}) + "'";
+      return "'" + one({"q", "a;x1", "$(x1)", "\"", "`x1`", "\\", "#", "x1 #", "}", ")"}) + "'";
     case 2:
       return "\"" + one({"d", "a;x1", "'", "\\\"", "\\$(x1)", "\\`x1\\`", "#", "\\\\", "a\\\nb"}) +
              "\"";
@@ -49,7 +55,8 @@ std::string Texts::word(int depth) {
       return one(
           {"\\;", "\\\n", "\\#", "a#b", "\\'", "\\\"", "\\$", "\\\\", "\\&", "\\|", "\\ x1"});
     case 4:
-      return one({"$'\\n'", "$'\\'x1'", "$'\\x41'", "$'a\\\\'", "$\"d\"", "$'\\101\\0'", "$"});
+      return one({"$'\\n'", "$'\\'x1'", "$'\\x41'", "$'a\\\\'", "$\"d\"", "$'\\101\\0'", "$",
+                  "$'$(x1)'", "$'`x1`'", "$';x1 '", "$'} ;x1 '", "$'\"$(x1)'", "$\"}$(a1)\""});
     case 5:
       return one({"*", "?", "[a]", "{a,b}", "{x1,a}", "{1..3}", "a{,x}", "{a", "{}", "~", "a*"});
     case 6:
@@ -84,10 +91,53 @@ std::string Texts::word(int depth) {
   }
 }
 
-std::string Texts::quoted_list(int depth) {
-  std::string inner = list(depth - 1), out = "'";
-  for (const char c : inner) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+std::string Texts::quoted_list(int depth) { return in_quotes(list(depth - 1)); }
+
+// A quoted command that must not run, within two to five expansions.
+std::string Texts::nested() {
+  std::string inner =
+      one({"'$(x1)'",     "$'$(x1)'",     "$';x1 '",       "$'} ;x1 '",    "$'\\'$(x1)'",
+           "$') ;x1 '",   "'`x1`'",       "';x1 '",        "'}$(x1)'",     "')$(x1)'",
+           "'\"$(x1)'",   "\\$\\(x1\\)",  "\"\\$(x1)\"",   "\"'\"'$(x1)'", "\\''$(x1)'",
+           "\\\"'$(x1)'", "\"}\"'$(x1)'", "$\"'\"'$(x1)'", "{a,'$(x1)'}",  "a # $(x1)\n"});
+  for (int left = 2 + below(4); left > 0; --left)
+    inner = one({"", "", "a", "$v", "a "}) + around(inner);
+  return "a1 " + inner;
+}
+
+// An expansion that contains the word `inner`.
+std::string Texts::around(const std::string& inner) {
+  const std::string quote = one({"", "\""});
+  switch (below(16)) {
+    case 0:
+      return quote + "`" + escaped("a1 " + inner) + "`" + quote;
+    case 1:
+    case 2:
+    case 3:
+      return quote + "${v" + one({":-", "-", ":+", "+", "#", "%%", "/a/", "^", "/"}) + inner + "}" +
+             quote;
+    case 4:
+      return one({"<(", "<((", "<( (", ">("}) + "a1 " + inner + one({")", "))", ") )"});
+    case 5:
+      return quote + "$([[ a " + one({"=~ ", "=~ (", "== @(", "== ", "=~ a|(b"}) + inner +
+             one({" ]])", ") ]])"}) + quote;
+    case 6:
+      return quote + "$(case a in " + inner + ") a1;; esac)" + quote;
+    case 7:
+      return quote + "$(case " + inner + " in *) a1 " + inner + ";; esac)" + quote;
+    case 8:
+      return quote + "$(cat <<" + one({"E", "'E'"}) + "\n" + inner + "\nE\n)" + quote;
+    case 9:
+      return quote + "$(a=(" + inner + "); a1)" + quote;
+    case 10:
+      return quote + "$(" + one({"eval ", "bash -c "}) + in_quotes("a1 " + inner) + ")" + quote;
+    case 11:
+      return quote + "$(f() { a1 " + inner + "; }; f)" + quote;
+    case 12:
+      return quote + "$(cat <<< " + inner + ")" + quote;
+    default:
+      return quote + "$(a1 " + inner + ")" + quote;
+  }
 }
 
 std::string Texts::redirection(int depth) {
@@ -141,7 +191,7 @@ std::string Texts::command(int depth) {
       return "time " + one({"", "-p ", "-- "}) + command(depth - 1);
     case 9:
       return "[[ " + word(0) + one({" == ", " = ", " =~ ", " -eq ", " != ", " < "}) +
-             word(depth - 1) + " ]]";
+             (below(3) ? word(depth - 1) : one({"(", "@(", "a("}) + word(depth - 1) + ")") + " ]]";
     case 10:
       return "((" + one({"1", "v", "v++", "1+1", "v=2"}) + "))";
     case 11:

@@ -26,6 +26,8 @@ class Texts {
   std::string program();
   std::string word(int depth);
   std::string quoted_list(int depth);
+  std::string nested();
+  std::string around(const std::string& inner);
   std::string redirection(int depth);
   std::string simple(int depth);
   std::string here(int depth);
