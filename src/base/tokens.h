@@ -15,6 +15,9 @@ constexpr std::uint64_t estimated_tokens(std::size_t bytes) {
   return (bytes + kBytesPerToken - 1) / kBytesPerToken;
 }
 
+// The context window of a model whose configuration has no context_tokens.
+inline constexpr std::uint64_t kContextTokensDefault = 64'000;
+
 // What an image or document counts for: about 1,600 tokens, as providers count a large image.
 inline constexpr std::size_t kImageCountedBytes = 1'600 * kBytesPerToken;
 

@@ -145,6 +145,11 @@ void add_run(CLI::App& app, Parsed& out) {
       ->type_name("");
   add_turn_options(*verb, run);
   add_run_target(*verb, run);
+  verb->add_option("--fallback", run.fallback,
+                   "Model to ask if the one before it fails (default: [routing] fallback, if "
+                   "--model is not given); repeatable")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   verb->add_option("--file", run.files,
                    "Attach an image, a PDF document or a text file; repeatable")
       ->type_name("FILE")

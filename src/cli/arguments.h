@@ -15,6 +15,7 @@ struct RunArguments {
   std::optional<std::string> model, mode, sandbox, cwd, session, thread, turn_id;
   std::vector<std::string> folders;           // in addition to the workspace
   std::vector<std::string> files;             // sent to the model with the prompt
+  std::vector<std::string> fallback;          // models to try in this order if the first fails
   std::vector<std::string> allow, ask, deny;  // permission rules for the session
   bool continue_last = false;                 // the session of this folder that was used last
   bool new_session = false;                   // create the session that `session` names

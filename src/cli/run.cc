@@ -68,6 +68,8 @@ Result<void> check_prompt(const RunArguments& arguments) {
   if (arguments.prompt) return {};
   if (!arguments.folders.empty())
     return fail(Code::invalid_params, "--add-dir needs a PROMPT; it applies to new sessions only.");
+  if (!arguments.fallback.empty())
+    return fail(Code::invalid_params, "--fallback needs a PROMPT; it applies to new turns only.");
   if (!arguments.files.empty())
     return fail(Code::invalid_params, "--file needs a PROMPT that says what to do with the file.");
   if (!arguments.session && !arguments.continue_last)
@@ -122,6 +124,9 @@ Result<schema::TurnOptions> read_options(const Context& context, const RunArgume
   if (arguments.model)
     options.model =
         remote ? *arguments.model : config::resolve_model_name(*arguments.model, context.cwd);
+  if (!arguments.fallback.empty()) options.fallback.emplace();
+  for (const std::string& name : arguments.fallback)
+    options.fallback->push_back(remote ? name : config::resolve_model_name(name, context.cwd));
   const bool at_terminal = context.output.screen().in_terminal;
   options.interactive = at_terminal || arguments.yes || arguments.yes_outside;
   if (at_terminal && !arguments.yes && context.form() == Form::text) options.ask_trust = true;
@@ -135,6 +140,15 @@ Result<schema::TurnOptions> read_options(const Context& context, const RunArgume
     options.additional_roots->push_back(*std::move(folder));
   }
   return options;
+}
+
+// The model that the turn names, and every model that it falls back to, must be usable.
+Result<void> check_request_models(const Context& context, const Request& request) {
+  TRY(check_models(context, request.config, request.model));
+  for (const std::string& name :
+       request.submit.options->fallback.value_or(std::vector<std::string>{}))
+    TRY(check_models(context, request.config, name));
+  return {};
 }
 
 Result<Request> read_request(Context& context, const RunArguments& arguments) {
@@ -158,7 +172,12 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   }
   TRY_ASSIGN(request.submit.options, read_options(context, arguments, request.config));
   request.model = request.submit.options->model;
-  if (request.model && !is_remote(context)) TRY(add_script(request.config, *request.model));
+  if (!is_remote(context)) {
+    if (request.model) TRY(add_script(request.config, *request.model));
+    for (const std::string& name :
+         request.submit.options->fallback.value_or(std::vector<std::string>{}))
+      TRY(add_script(request.config, name));
+  }
   if (arguments.session) request.submit.session_id = SessionId(*arguments.session);
   if (arguments.thread) request.submit.thread_id = ThreadId(*arguments.thread);
   if (arguments.turn_id) request.submit.turn_id = TurnId(*arguments.turn_id);
@@ -311,7 +330,7 @@ Result<void> prepare_locally(const Context& context, Request& request,
   // An open turn already has its model, and reports its own problems. `serve` may have models of
   // its own.
   if (!request.submit.input.empty() && attachment.owner().kind == runtime::OwnerKind::background)
-    TRY(check_models(context, request.config, request.model));
+    TRY(check_request_models(context, request));
   request.environment =
       schema::to_json(config::client_environment(request.config, context.environment));
   return {};
@@ -367,7 +386,7 @@ Result<AttachOptions> attach_options(Context& context, const RunArguments& argum
   options.config_digest = config::config_digest(request.config, context.environment);
   // Without an owner, unless the files of the folder may add models, or the session is in another.
   if (!request.submit.input.empty() && request.config.policy_files.empty() && !arguments.session)
-    options.check = [&] { return check_models(context, request.config, request.model); };
+    options.check = [&] { return check_request_models(context, request); };
   return options;
 }
 

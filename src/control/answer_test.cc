@@ -42,6 +42,22 @@ Given after_retries(std::uint64_t retries) {
   return past;
 }
 
+// A turn that waits for main, and could continue with the models of the chain.
+Given with_chain(std::vector<std::string> chain) {
+  Given past = Given{}.session().thread_started().running("1");
+  const auto scope = state::turn_scope("1");
+  past.fact(scope, ContextResolved{.cwd = "/w"});
+  RoutingCandidatesResolved resolved;
+  for (const char* name : {"main", "backup", "last"})
+    resolved.candidates.push_back({.name = name, .provider = "script", .model = name});
+  past.fact(scope, resolved);
+  past.fact(scope, RoutingDecided{{.selected_provider = "script",
+                                   .selected_model = "main",
+                                   .selected_name = "main",
+                                   .fallback_chain = std::move(chain)}});
+  return past.requested("1");
+}
+
 }  // namespace
 
 TEST_CASE("an answer at once completes request, item, attempt, turn and task in one decision") {
@@ -223,6 +239,66 @@ TEST_CASE("a failure in the middle of an answer keeps its text and closes its it
   }
   CHECK_FALSE(outcome.thread().active->message_item.has_value());
   CHECK_FALSE(outcome.thread().active->reasoning_item.has_value());
+}
+
+TEST_CASE("the items of a failed request keep the text that was shown") {
+  ReportModelFailed report = failure(kTransient);
+  report.pieces = {{true, "Hm."}, {false, "Hel"}};
+  report.text = "Hel";
+  report.text_bytes = 3;
+  report.reasoning = "Hm.";
+  report.reasoning_bytes = 3;
+  const Outcome outcome = when(alone(), report);
+  const auto items = outcome.all_of<ItemCompleted>();
+  REQUIRE(items.size() == 2);
+  CHECK(items[0].text == "Hm.");
+  CHECK(items[1].text == "Hel");
+  report.text_bytes = kTextInlineMax + 1;
+  const auto long_items = when(alone(), report).all_of<ItemCompleted>();
+  CHECK_FALSE(long_items[1].text.has_value());
+  CHECK(long_items[1].preview == "Hel");
+  CHECK(long_items[1].output_ref->starts_with("log:"));
+}
+
+TEST_CASE("when a model fails for good, the turn continues with the next one of its chain") {
+  ReportModelFailed report = failure(kFinal);
+  report.cause = FaultCause::credential;
+  const Given past = with_chain({"backup", "last"});
+  const Outcome outcome = when(past, report);
+  CHECK(outcome.shape() == "model.failed routing.fallback.applied model.requested");
+  const auto& applied = outcome.payload_of<RoutingFallbackApplied>();
+  CHECK(applied.from_name == "main");
+  CHECK(applied.selected_name == "backup");
+  CHECK(applied.cause == FaultCause::credential);
+  CHECK(applied.failed_request_id == request_of("1"));
+  CHECK(applied.fallback_chain == std::vector<std::string>{"last"});
+  CHECK(applied.decision_reason == "main rejects the API key");
+  CHECK(outcome.payload_of<ModelFailed>().cause == FaultCause::credential);
+  CHECK(outcome.payload_of<ModelRequested>().model_name == "backup");
+  CHECK(outcome.payload_of<ModelRequested>().number == 2);
+  const state::Turn& turn = *outcome.thread().active;
+  CHECK(state::switched_model(turn) == "backup");
+  CHECK(turn.ended_by_provider == 0);
+}
+
+TEST_CASE("a transient failure is retried before the next model is asked, a long wait is not") {
+  ReportModelFailed report = failure(kTransient);
+  report.cause = FaultCause::rate_limit;
+  CHECK(when(with_chain({"backup"}), report).shape() == "model.failed run.status");
+  report.retry_after_ms = 60'000;
+  CHECK(when(with_chain({"backup"}), report).shape() ==
+        "model.failed routing.fallback.applied model.requested");
+  CHECK(when(with_chain({}), report).shape() == "model.failed run.status");
+}
+
+TEST_CASE("a turn fails if its chain has ended, or if every model would refuse the request") {
+  ReportModelFailed report = failure(kFinal);
+  report.cause = FaultCause::credential;
+  CHECK(when(with_chain({}), report).shape() ==
+        "model.failed task.attempt.failed turn.failed task.failed");
+  report.cause = FaultCause::content;
+  CHECK(when(with_chain({"backup"}), report).shape() ==
+        "model.failed task.attempt.failed turn.failed task.failed");
 }
 
 TEST_CASE("a report about a request that is over changes nothing") {

@@ -11,6 +11,7 @@
 #include "control/output_facts.h"
 #include "control/tool_calls.h"
 #include "control/turn_facts.h"
+#include "policy/fallback.h"
 #include "policy/routing.h"
 #include "schema/tools.h"
 #include "state/read_models.h"
@@ -43,8 +44,7 @@ HistoryWindowLoaded with_omitted(HistoryWindowLoaded window, const Thread& threa
 }
 
 policy::RoutingAnswer routing_of(const Turn& turn, const ReportPrepared& report) {
-  return policy::route({turn.options.model, report.candidates, report.default_model,
-                        report.fallback, report.excluded});
+  return policy::route(policy::question_of(turn.options, state::switched_model(turn), report));
 }
 
 // Routes the turn, or blocks it if there is no model. True: it continues.
@@ -244,8 +244,62 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
   }
 }
 
+// Ends the items of a request that failed. They keep the text that was already shown.
+void close_broken(Facts& facts, const Stream& stream, const Turn& turn,
+                  const ReportModelFailed& report, const Failure& error) {
+  const auto close = [&](const std::optional<StepId>& step, ItemKind kind, const std::string& text,
+                         std::uint64_t bytes, const std::string& ref) {
+    if (!step) return;
+    ItemCompleted item{.kind = kind, .status = Status::failed, .error = error};
+    if (bytes > 0) put_text(item, text, bytes, ref);
+    facts.add(StepScope{facts.of(turn.ids), *step}, std::move(item));
+  };
+  close(stream.reasoning(), ItemKind::reasoning, report.reasoning, report.reasoning_bytes,
+        stream.reasoning_ref());
+  close(stream.message(), ItemKind::agent_message, report.text, report.text_bytes,
+        stream.text_ref());
+  Turn written = turn;
+  written.reasoning_item.reset();
+  written.message_item.reset();
+  written.call->writing = stream.writing();
+  facts.close_items(written, Status::failed, error);
+}
+
 bool asks_too_long_a_wait(const ReportModelFailed& report, const Settings& settings) {
   return report.retry_after_ms.value_or(0) > settings.retry_told_max_ms;
+}
+
+// The next model of the chain, if another one may answer. A compaction has none: if it fails, the
+// oldest turns are omitted.
+const Candidate* next_model_of(const Turn& turn, const policy::FailedRequest& failed,
+                               const Settings& settings) {
+  if (turn.call->purpose || turn.requests >= settings.turn_steps_max) return nullptr;
+  return policy::next_model(failed, turn.fallback, turn.candidates);
+}
+
+// Continues the turn with another model.
+void switch_model(Facts& facts, const Turn& turn, const policy::FailedRequest& failed,
+                  const Candidate& next, FreshIds ids) {
+  RoutingFallbackApplied applied;
+  applied.routing_mode = "fallback";
+  applied.decision_source = turn.options.fallback ? "request" : "configuration";
+  applied.decision_reason =
+      fmt::format("{} {}", failed.model_name, policy::clause_of(*failed.cause));
+  applied.selected_name = next.name;
+  applied.selected_provider = next.provider;
+  applied.selected_model = next.model;
+  applied.requested_model = turn.options.model;
+  applied.candidate_count = turn.candidates.size();
+  const auto used = std::ranges::find(turn.fallback, next.name);
+  applied.fallback_chain.assign(std::next(used), turn.fallback.end());
+  applied.from_name = turn.call->model_name;
+  applied.from_provider = turn.call->provider;
+  applied.from_model = turn.call->model;
+  applied.cause = failed.cause;
+  applied.failed_request_id = turn.call->id;
+  facts.add(facts.of(turn.ids), std::move(applied));
+  if (turn.pausing) return facts.hold_paused(turn);
+  facts.request_model(turn, ids, next.provider, next.model, next.name);
 }
 
 std::optional<ModelRetry> retry_of(const Turn& turn, const ReportModelFailed& report,
@@ -374,9 +428,12 @@ Decided model_failed(const Session& view, const ReportModelFailed& report, Input
   Facts facts{view, inputs};
   Stream stream{facts, turn, inputs};
   if (!turn.call->purpose) stream.add(report.pieces);
-  const std::optional<ModelRetry> retry = retry_of(turn, report, inputs);
+  const policy::FailedRequest why{turn.call->model_name, report.cause, report.retry_after_ms};
+  const Candidate* next = next_model_of(turn, why, *inputs.settings);
+  std::optional<ModelRetry> retry;
+  if (!next || !policy::prefers_next(why)) retry = retry_of(turn, report, inputs);
   Failure error = report.error;
-  if (asks_too_long_a_wait(report, *inputs.settings))
+  if (!next && asks_too_long_a_wait(report, *inputs.settings))
     error.message +=
         fmt::format("; it asks to wait {} s, so try again later", *report.retry_after_ms / 1'000);
   ModelFailed failed{.error = error,
@@ -386,14 +443,10 @@ Decided model_failed(const Session& view, const ReportModelFailed& report, Input
                      .provider = turn.call->provider,
                      .model = turn.call->model,
                      .duration_ms = inputs.since(turn.call->at)};
-  if (report.context_full) failed.context_full = true;
+  failed.cause = report.cause;
   put_raw(facts, stream.scope(), report.raw, failed, inputs);
   facts.add(stream.scope(), std::move(failed));
-  Turn with_items = turn;
-  with_items.message_item = stream.message();
-  with_items.reasoning_item = stream.reasoning();
-  with_items.call->writing = stream.writing();
-  facts.close_items(with_items, Status::failed, error);
+  close_broken(facts, stream, turn, report, error);
   if (retry) {
     facts.add(facts.of(turn.ids),
               RunStatus{.status = Status::retrying,
@@ -404,9 +457,11 @@ Decided model_failed(const Session& view, const ReportModelFailed& report, Input
                                               report.error.message)});
   } else if (turn.call->purpose) {
     summary_failed(facts, *thread, turn, error);
-  } else if (report.context_full && !turn.overflowed &&
+  } else if (report.cause == FaultCause::context_size && !turn.overflowed &&
              may_compact(*thread, turn, *inputs.settings)) {
     begin_compaction(facts, turn, "overflow");
+  } else if (next) {
+    switch_model(facts, turn, why, *next, inputs.ids);
   } else {
     facts.fail(turn, error);
     facts.start_next(*thread);

@@ -20,8 +20,6 @@
 
 namespace agentrt::conversation {
 
-// The context window of a model whose configuration names none, in tokens.
-inline constexpr std::uint64_t kContextTokensDefault = 64'000;
 // The share of the window, in percent, that a request may use; the rest is for the answer.
 inline constexpr std::uint64_t kContextShare = 80;
 

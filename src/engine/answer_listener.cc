@@ -206,13 +206,19 @@ void AnswerListener::on_failed(const ports::ModelFault& fault) {
   take_rest(reasoning_);
   take_rest(answer_);
   ++parts_.metrics.model_failures;
+  if (answer_.bytes > kTextInlineMax)
+    answer_.text = std::string(utf8_prefix(answer_.text, kPreviewBytes));
   end(ReportModelFailed{.request = request_,
                         .pieces = std::move(pieces_),
                         .error = fault.error,
                         .provider_status = fault.provider_status,
                         .ended_by_provider = fault.ended_by_provider,
-                        .context_full = fault.context_full,
+                        .cause = fault.cause,
                         .retry_after_ms = fault.retry_after_ms,
+                        .text = std::move(answer_.text),
+                        .text_bytes = answer_.bytes,
+                        .reasoning = std::move(reasoning_.text),
+                        .reasoning_bytes = reasoning_.bytes,
                         .raw = {}});
 }
 
@@ -220,7 +226,8 @@ void AnswerListener::fail(Category category, std::string why, bool ended_by_prov
   on_failed({.error = {category, std::move(why), false},
              .provider_status = {},
              .ended_by_provider = ended_by_provider,
-             .retry_after_ms = {}});
+             .retry_after_ms = {},
+             .cause = FaultCause::malformed});
 }
 
 // Whether model.completed has no room for the text beside the arguments of the calls.

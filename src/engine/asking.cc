@@ -71,7 +71,7 @@ struct Engine::Asking::Shared {
 Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
                        std::shared_ptr<const conversation::TurnFiles> files) {
   conversation::MaterialQuery query = query_of(
-      view, what.turn, parts.models.choice(environment_of(what.turn), what.model_name).candidates,
+      view, what.turn, parts.models.choice(environment_of(what.turn), {what.model_name}).candidates,
       what.model_name, parts.job_inputs);
   const state::Turn* turn = state::find_turn(view, what.turn.turn);
   check(turn != nullptr, "a plan is of its view");

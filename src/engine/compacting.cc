@@ -14,7 +14,7 @@ using namespace schema;
 
 namespace {
 
-constexpr std::uint64_t kWindowDefault = conversation::kContextTokensDefault;
+constexpr std::uint64_t kWindowDefault = kContextTokensDefault;
 
 std::uint64_t window_of(const std::vector<Candidate>& candidates, const std::string& name) {
   const auto found = std::ranges::find(candidates, name, &Candidate::name);
@@ -43,7 +43,7 @@ conversation::OpenWork open_work(const state::Session& view, const state::Thread
 
 CompactionQuery compaction_query(const Engine::Parts& parts, const state::Session& view,
                                  const TurnIds& turn, const std::string& model) {
-  const auto candidates = parts.models.choice(environment_of(turn), model).candidates;
+  const auto candidates = parts.models.choice(environment_of(turn), {model}).candidates;
   const state::Turn* own = state::find_turn(view, turn.turn);
   check(own != nullptr && own->compaction, "a plan is of its view");
   CompactionQuery out;
@@ -109,7 +109,7 @@ Engine::Compacting::Compacting(const Parts& parts, const state::Session& view,
   const state::Thread* thread = state::find_thread(view, what.turn.thread);
   check(turn != nullptr && thread != nullptr && turn->compaction, "a plan is of its view");
   const std::string model = parts.context.model.value_or(turn->model_name.value_or(""));
-  const auto candidates = parts.models.choice(environment_of(what.turn), model).candidates;
+  const auto candidates = parts.models.choice(environment_of(what.turn), {model}).candidates;
   const auto writer = std::ranges::find(candidates, model, &Candidate::name);
   shared_ = std::make_shared<Shared>(
       Shared{.parts = parts,

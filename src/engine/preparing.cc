@@ -66,14 +66,16 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   ReportPrepared report;
   report.turn = what.turn.turn;
   report.context.cwd = view.cwd;
-  ports::ModelChoice choice = parts.models.choice(environment_of(what.turn), what.model);
+  std::vector<std::string> named = turn->options.fallback.value_or(std::vector<std::string>{});
+  if (what.model) named.push_back(*what.model);
+  ports::ModelChoice choice = parts.models.choice(environment_of(what.turn), named);
   report.candidates = std::move(choice.candidates);
   report.excluded = std::move(choice.excluded);
   report.default_model = std::move(choice.default_name);
   report.fallback = std::move(choice.fallback);
   // The same route that the decision about this report will choose.
-  const policy::RoutingAnswer route = policy::route(
-      {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
+  const policy::RoutingAnswer route =
+      policy::route(policy::question_of(turn->options, state::switched_model(*turn), report));
   conversation::MaterialQuery query =
       query_of(view, what.turn, report.candidates,
                policy::outcome_of(route).selected_name.value_or(""), parts.job_inputs);

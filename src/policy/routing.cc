@@ -51,7 +51,44 @@ void select(RoutingOutcome& outcome, const Candidate& candidate) {
   outcome.selected_model = candidate.model;
 }
 
+// The rest of the chain: after a switch, only the models after the current one.
+std::vector<std::string> chain_of(const RoutingQuestion& question, const Candidate& chosen) {
+  auto from = question.fallback.begin();
+  if (question.switched == chosen.name) {
+    const auto at = std::ranges::find(question.fallback, chosen.name);
+    if (at != question.fallback.end()) from = std::next(at);
+  }
+  std::vector<std::string> chain;
+  for (const std::string& name : std::ranges::subrange(from, question.fallback.end()))
+    if (name != chosen.name && named(question.candidates, name) &&
+        std::ranges::find(chain, name) == chain.end())
+      chain.push_back(name);
+  return chain;
+}
+
+std::string reason_of(const RoutingQuestion& question, const Candidate& chosen) {
+  if (question.switched == chosen.name) return "the turn has switched to it";
+  if (question.requested) return "the turn asked for it";
+  return chosen.name == question.default_name ? "it is the configured default"
+                                              : "it is the first model available";
+}
+
 }  // namespace
+
+RoutingQuestion question_of(const TurnOptions& options, std::optional<std::string> switched,
+                            const ReportPrepared& report) {
+  RoutingQuestion question{.requested = options.model,
+                           .candidates = report.candidates,
+                           .default_name = report.default_model,
+                           .fallback = {},
+                           .excluded = report.excluded,
+                           .switched = std::move(switched)};
+  if (options.fallback)
+    question.fallback = *options.fallback;
+  else if (!options.model)
+    question.fallback = report.fallback;
+  return question;
+}
 
 RoutingAnswer route(const RoutingQuestion& question) {
   RoutingOutcome outcome;
@@ -62,14 +99,14 @@ RoutingAnswer route(const RoutingQuestion& question) {
   if (question.candidates.empty())
     return not_possible(std::move(outcome), why_none(question, wanted));
 
-  const Candidate* chosen = wanted.empty() ? nullptr : named(question.candidates, wanted);
+  const Candidate* chosen =
+      question.switched ? named(question.candidates, *question.switched) : nullptr;
+  if (!chosen && !wanted.empty()) chosen = named(question.candidates, wanted);
   if (question.requested && !chosen)
     return not_possible(std::move(outcome), why_none(question, wanted));
   if (!chosen) chosen = &question.candidates.front();
   select(outcome, *chosen);
-  for (const std::string& name : question.fallback)
-    if (name != chosen->name && named(question.candidates, name))
-      outcome.fallback_chain.push_back(name);
+  outcome.fallback_chain = chain_of(question, *chosen);
 
   if (question.candidates.size() == 1) {
     outcome.routing_mode = "single_candidate";
@@ -77,9 +114,7 @@ RoutingAnswer route(const RoutingQuestion& question) {
     return RoutingSingleCandidate{std::move(outcome)};
   }
   outcome.routing_mode = "preferred";
-  outcome.decision_reason = question.requested       ? "the turn asked for it"
-                            : chosen->name == wanted ? "it is the configured default"
-                                                     : "it is the first model available";
+  outcome.decision_reason = reason_of(question, *chosen);
   return RoutingDecided{std::move(outcome)};
 }
 

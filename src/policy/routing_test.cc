@@ -84,4 +84,33 @@ TEST_CASE("without a candidate, or without the one asked for, routing is not pos
   CHECK_FALSE(outcome_of(unknown).selected_name.has_value());
 }
 
+TEST_CASE("a model that the turn names is locked, unless the turn names a chain of its own") {
+  ReportPrepared report;
+  report.candidates = {candidate("a"), candidate("b"), candidate("c")};
+  report.default_model = "a";
+  report.fallback = {"b"};
+  const auto chain = [&](std::optional<std::string> model, std::optional<Names> fallback) {
+    TurnOptions options;
+    options.model = std::move(model);
+    options.fallback = std::move(fallback);
+    return outcome_of(route(question_of(options, {}, report))).fallback_chain;
+  };
+  CHECK(chain({}, {}) == Names{"b"});
+  CHECK(chain({}, Names{"c"}) == Names{"c"});
+  CHECK(chain({}, Names{}) == Names{});
+  CHECK(chain("a", {}) == Names{});
+  CHECK(chain("a", Names{"c", "c"}) == Names{"c"});
+}
+
+TEST_CASE("a turn keeps the model that it has switched to, with the rest of the chain") {
+  RoutingQuestion question{
+      {}, {candidate("a"), candidate("b"), candidate("c")}, "a", {"b", "c"}, {}, "b"};
+  const RoutingAnswer answer = route(question);
+  CHECK(outcome_of(answer).selected_name == "b");
+  CHECK(outcome_of(answer).decision_reason == "the turn has switched to it");
+  CHECK(outcome_of(answer).fallback_chain == Names{"c"});
+  question.switched = "gone";
+  CHECK(outcome_of(route(question)).selected_name == "a");
+}
+
 }  // namespace agentrt::policy

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schema/facts/model.h"
 #include "schema/facts/routing.h"
 #include "schema/values.h"
 
@@ -107,7 +108,7 @@ struct ModelFault {
   std::optional<std::uint64_t> provider_status;
   bool ended_by_provider = false;
   std::optional<std::int64_t> retry_after_ms;
-  bool context_full = false;  // the request is longer than the model's context
+  std::optional<schema::FaultCause> cause = {};  // absent: the runtime ended the request
 };
 
 // Receives the events of one request. Called on the core, in order; no call follows on_completed or
@@ -143,8 +144,9 @@ struct ModelChoice {
 class Models {
  public:
   virtual ~Models() = default;
-  // The models available now to the turn, which asked for `requested`. Core only.
-  virtual ModelChoice choice(const TurnId& turn, const std::optional<std::string>& requested) = 0;
+  // The models available now to the turn. `named`: those that it asks for, which are offered even
+  // if the configuration does not list them as candidates. Core only.
+  virtual ModelChoice choice(const TurnId& turn, const std::vector<std::string>& named) = 0;
   // Starts the request. Core only; the listener may be called before this returns.
   virtual void start(ModelRequest request, std::shared_ptr<ModelListener> listener) = 0;
   // Cancels the request. Its listener is not called again. Unknown ids are ignored. Core only.

@@ -49,15 +49,16 @@ using PayloadTypes = TypeList<
     SubagentInput, SubagentCompleted, SubagentFailed, SubagentClosed, ModelRequested, ModelDelta,
     ModelCompleted, ModelFailed, ReasoningDelta, ReasoningSummary, ContextResolved,
     ToolCatalogResolved, HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved,
-    RoutingCandidatesResolved, RoutingDecided, RoutingSingleCandidate, RoutingNotPossible,
-    ItemStarted, ItemUpdated, ItemCompleted, ToolStarted, ToolArgs, ToolProgress, ToolResult,
-    ToolFailed, ArtifactChanged, PermissionEvaluated, PermissionRequested, PermissionResolved,
-    ActionRequired, ActionResolved, PolicyChanged, HookStarted, HookCompleted, HookFailed,
-    SandboxApplied, SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted,
-    ProcessFailed, ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning,
-    RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired, JobCreated,
-    JobStarted, JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed, JobCompleted,
-    JobFailed, JobCancelled, CompactionStarted, CompactionCompleted, CompactionFailed>;
+    RoutingCandidatesResolved, RoutingDecided, RoutingSingleCandidate, RoutingFallbackApplied,
+    RoutingNotPossible, ItemStarted, ItemUpdated, ItemCompleted, ToolStarted, ToolArgs,
+    ToolProgress, ToolResult, ToolFailed, ArtifactChanged, PermissionEvaluated, PermissionRequested,
+    PermissionResolved, ActionRequired, ActionResolved, PolicyChanged, HookStarted, HookCompleted,
+    HookFailed, SandboxApplied, SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput,
+    ProcessCompleted, ProcessFailed, ProcessTerminated, SnapshotUpdated, SnapshotRepaired,
+    RuntimeWarning, RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired,
+    JobCreated, JobStarted, JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed,
+    JobCompleted, JobFailed, JobCancelled, CompactionStarted, CompactionCompleted,
+    CompactionFailed>;
 using Payload = Sum<PayloadTypes>;
 
 struct Draft {

@@ -66,8 +66,14 @@ struct ReportModelFailed {
   Failure error;
   std::optional<std::uint64_t> provider_status;
   bool ended_by_provider = false;
-  bool context_full = false;                   // as in ModelFault
+  std::optional<FaultCause> cause = {};        // as in ModelFailed
   std::optional<std::int64_t> retry_after_ms;  // requested by the provider
+  // What the model had sent: the complete text if it has at most kTextInlineMax bytes, otherwise
+  // its beginning.
+  std::string text = {};
+  std::uint64_t text_bytes = 0;
+  std::string reasoning = {};
+  std::uint64_t reasoning_bytes = 0;
   std::optional<KeptExchange> raw;
 };
 

@@ -28,6 +28,8 @@ BOOST_DESCRIBE_STRUCT(InputPart, (), (type, text, path, ref))
 
 struct TurnOptions {
   std::optional<std::string> model;
+  // Models to try in this order if the selected one fails; instead of the configured ones.
+  std::optional<std::vector<std::string>> fallback = {};
   std::optional<PermissionMode> mode;
   std::optional<SandboxMode> sandbox;
   std::optional<std::string> cwd;
@@ -41,8 +43,8 @@ struct TurnOptions {
   bool operator==(const TurnOptions&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TurnOptions, (),
-                      (model, mode, sandbox, cwd, additional_roots, interactive, ask_trust,
-                       ask_timeout_ms, queue_policy, tools))
+                      (model, fallback, mode, sandbox, cwd, additional_roots, interactive,
+                       ask_trust, ask_timeout_ms, queue_policy, tools))
 
 // A tool call that a model requests.
 struct RequestedCall {

@@ -113,4 +113,30 @@ void add_to_context(Thread& thread, std::size_t bytes) {
   if (thread.context.counted > 0) thread.context.counted += estimated_tokens(bytes);
 }
 
+void resolve_candidates(Turn* turn, const RoutingCandidatesResolved& resolved) {
+  if (turn) turn->candidates = resolved.candidates;
+}
+
+void fold_routing(Session& session, Turn* turn, const RoutingOutcome& outcome, bool single) {
+  session.routing.candidate_count = outcome.candidate_count;
+  session.routing.single_candidate = single;
+  session.routing.selected_provider = outcome.selected_provider;
+  session.routing.selected_model = outcome.selected_model;
+  session.routing.decision_reason = outcome.decision_reason;
+  if (!turn) return;
+  turn->model_name = outcome.selected_name;
+  turn->provider = outcome.selected_provider;
+  turn->model = outcome.selected_model;
+  turn->fallback = outcome.fallback_chain;
+}
+
+// Retries and answers are counted for each model anew.
+void fold_fallback(Session& session, Turn* turn, const RoutingFallbackApplied& applied) {
+  fold_routing(session, turn, applied, false);
+  if (!turn) return;
+  turn->switched = true;
+  turn->retries = 0;
+  turn->ended_by_provider = 0;
+}
+
 }  // namespace agentrt::state

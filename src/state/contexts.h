@@ -24,6 +24,11 @@ void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,
 void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,
                      const schema::CompactionFailed& failed);
 
+// The models that the turn could use, and the one that it uses. `turn`: null if it has ended.
+void resolve_candidates(Turn* turn, const schema::RoutingCandidatesResolved& resolved);
+void fold_routing(Session& session, Turn* turn, const schema::RoutingOutcome& outcome, bool single);
+void fold_fallback(Session& session, Turn* turn, const schema::RoutingFallbackApplied& applied);
+
 // Bytes that the next request of the thread has in addition.
 void add_to_context(Thread& thread, std::size_t bytes);
 

@@ -258,7 +258,7 @@ class Folder {
     if (!turn) return;
     turn->call.reset();
     if (p.ended_by_provider) ++turn->ended_by_provider;
-    if (p.context_full) turn->overflowed = true;
+    if (p.cause == FaultCause::context_size) turn->overflowed = true;
     if (p.retry) {
       turn->retries = p.retry->number;
       turn->retry_at = p.retry->at;
@@ -283,10 +283,11 @@ class Folder {
   void operator()(const HistoryWindowLoaded&) {}
   void operator()(const HistoryReconstructed&) {}
   void operator()(const TaskProfileResolved&) {}
-  void operator()(const RoutingCandidatesResolved&) {}
-  void operator()(const RoutingDecided& p) { routed(p, false); }
-  void operator()(const RoutingSingleCandidate& p) { routed(p, true); }
-  void operator()(const RoutingNotPossible& p) { routed(p, false); }
+  void operator()(const RoutingCandidatesResolved& p) { resolve_candidates(active(), p); }
+  void operator()(const RoutingDecided& p) { fold_routing(session_, active(), p, false); }
+  void operator()(const RoutingSingleCandidate& p) { fold_routing(session_, active(), p, true); }
+  void operator()(const RoutingNotPossible& p) { fold_routing(session_, active(), p, false); }
+  void operator()(const RoutingFallbackApplied& p) { fold_fallback(session_, active(), p); }
 
   // --- items ---
 
@@ -555,25 +556,13 @@ class Folder {
     turn.hook.reset();
     turn.ended_call.reset();
     turn.retry_at.reset();
+    turn.candidates.clear();
     if (&turn != (thread_->active ? &*thread_->active : nullptr)) return;
     thread_->last = std::move(turn);
     thread_->active.reset();
     thread_->status = Status::idle;
     thread_->reason.reset();
     thread_->resumable.reset();
-  }
-  void routed(const RoutingOutcome& outcome, bool single) {
-    session_.routing.candidate_count = outcome.candidate_count;
-    session_.routing.single_candidate = single;
-    session_.routing.selected_provider = outcome.selected_provider;
-    session_.routing.selected_model = outcome.selected_model;
-    session_.routing.decision_reason = outcome.decision_reason;
-    if (Turn* turn = active()) {
-      turn->model_name = outcome.selected_name;
-      turn->provider = outcome.selected_provider;
-      turn->model = outcome.selected_model;
-      turn->fallback = outcome.fallback_chain;
-    }
   }
   void incident(std::string kind, const std::string& message) {
     if (!thread_) return;

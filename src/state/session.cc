@@ -31,6 +31,10 @@ const Turn* find_turn(const Thread& thread, const TurnId& id) {
   return nullptr;
 }
 
+std::optional<std::string> switched_model(const Turn& turn) {
+  return turn.switched ? turn.model_name : std::nullopt;
+}
+
 const Turn* find_turn(const Session& session, const TurnId& id) {
   for (const auto& [_, thread] : session.threads)
     if (const Turn* turn = find_turn(thread, id)) return turn;

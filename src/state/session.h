@@ -29,7 +29,7 @@ using schema::Status;
 
 // Increment it whenever fold() produces a different Session for the same facts. Stored snapshots of
 // another version are ignored.
-inline constexpr std::uint64_t kFoldVersion = 9;
+inline constexpr std::uint64_t kFoldVersion = 10;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kIncidentsMax = 16;
@@ -80,7 +80,9 @@ struct Turn {
   std::optional<std::string> model_name;
   std::optional<std::string> provider;
   std::optional<std::string> model;
-  std::vector<std::string> fallback;
+  std::vector<std::string> fallback;          // names of the models to ask next if this one fails
+  std::vector<schema::Candidate> candidates;  // while the turn runs
+  bool switched = false;                      // it left the model that routing had selected
   schema::Usage usage;
   std::optional<std::string> answer_preview;
   Sequence answer = 0;  // sequence of the last model.completed
@@ -103,9 +105,9 @@ BOOST_DESCRIBE_STRUCT(Turn, (),
                        requests, ended_by_provider, retries, retry_at, call, tools, action,
                        resolved, hook, start_hooks, after_hooks, ended_call, answered,
                        stops_refused, message_item, reasoning_item, item_at, model_name, provider,
-                       model, fallback, usage, answer_preview, answer, error, item, catalog,
-                       offered, instructions, work, work_details, compaction, compaction_failed,
-                       overflowed))
+                       model, fallback, candidates, switched, usage, answer_preview, answer, error,
+                       item, catalog, offered, instructions, work, work_details, compaction,
+                       compaction_failed, overflowed))
 
 struct Thread {
   // Defined in session_members.cc, because this large struct is copied in many units.
@@ -238,6 +240,8 @@ const Turn* turn_waiting_for(const Session& session, const ActionId& action);
 // The turn if the view contains it: running, queued, or the last one that ended in its thread;
 // nullptr: it does not.
 const Turn* find_turn(const Session& session, const TurnId& turn);
+// The model that the turn continues with because another one failed.
+std::optional<std::string> switched_model(const Turn& turn);
 const Turn* find_turn(const Thread& thread, const TurnId& turn);
 const Thread* find_thread(const Session& session, const ThreadId& thread);
 

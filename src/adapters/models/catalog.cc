@@ -33,10 +33,10 @@ const ConfiguredModel* find(const ModelSet& set, const std::string& name) {
 }
 
 bool offered(const ModelSet& set, const ConfiguredModel& model,
-             const std::optional<std::string>& requested) {
+             const std::vector<std::string>& named) {
   const std::string& name = model.candidate.name;
   const ModelRouting& routing = set.routing;
-  if (requested == name || routing.default_name == name || contains(routing.fallback, name))
+  if (contains(named, name) || routing.default_name == name || contains(routing.fallback, name))
     return true;
   if (!routing.candidates.empty()) return contains(routing.candidates, name);
   return model.candidate.provider != "script";
@@ -60,14 +60,13 @@ std::shared_ptr<const ModelSet> ModelCatalog::models_of(const TurnId& turn) cons
   return set ? std::move(set) : own_;
 }
 
-ports::ModelChoice ModelCatalog::choice(const TurnId& turn,
-                                        const std::optional<std::string>& requested) {
+ports::ModelChoice ModelCatalog::choice(const TurnId& turn, const std::vector<std::string>& named) {
   const std::shared_ptr<const ModelSet> set = models_of(turn);
   ports::ModelChoice choice;
   choice.default_name = set->routing.default_name;
   choice.fallback = set->routing.fallback;
   for (const ConfiguredModel& model : set->models) {
-    if (!offered(*set, model, requested))
+    if (!offered(*set, model, named))
       choice.excluded.push_back({model.candidate.name, "policy", {}});
     else if (lacks_key(model))
       choice.excluded.push_back(
@@ -76,11 +75,15 @@ ports::ModelChoice ModelCatalog::choice(const TurnId& turn,
     else
       choice.candidates.push_back(model.candidate);
   }
-  if (requested && !find(*set, *requested)) {
-    if (auto script = script_named(*requested))
+  for (const std::string& name : named) {
+    const auto is_known = [&](const auto& one) { return one.name == name; };
+    if (std::ranges::any_of(choice.candidates, is_known) ||
+        std::ranges::any_of(choice.excluded, is_known))
+      continue;
+    if (auto script = script_named(name))
       choice.candidates.push_back(std::move(script->candidate));
     else
-      choice.excluded.push_back({*requested, "unknown_model", {}});
+      choice.excluded.push_back({name, "unknown_model", {}});
   }
   return choice;
 }
@@ -100,7 +103,8 @@ void ModelCatalog::start(ports::ModelRequest request,
                    fmt::format("the model {} is no longer configured", request.model_name), false},
          .provider_status = {},
          .ended_by_provider = false,
-         .retry_after_ms = {}});
+         .retry_after_ms = {},
+         .cause = schema::FaultCause::unknown_model});
   if (model->endpoint && !http_) http_ = std::make_unique<HttpModels>(loop_);
   if (model->endpoint)
     return http_->start(model->candidate.name, *model->endpoint, std::move(request),

@@ -37,8 +37,7 @@ class ModelCatalog final : public ports::Models {
   // `own`: the models of the runtime itself.
   ModelCatalog(ports::Loop& loop, ports::Worker& worker, ModelSet own, ModelsOfTurn of_turn = {});
 
-  ports::ModelChoice choice(const TurnId& turn,
-                            const std::optional<std::string>& requested) override;
+  ports::ModelChoice choice(const TurnId& turn, const std::vector<std::string>& named) override;
   void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
   void cancel(const ModelRequestId& request) override;
   // Closes every connection. No request can be started afterwards.

@@ -55,7 +55,7 @@ TEST_CASE("without a list every model is offered but scripts that nothing names"
 }
 
 TEST_CASE("a script is offered when the turn, the default or the fallback names it") {
-  CHECK(candidates(Desk{{}}.catalog.choice(kTurn, "play")) == Names{"a", "b", "play"});
+  CHECK(candidates(Desk{{}}.catalog.choice(kTurn, {"play"})) == Names{"a", "b", "play"});
   CHECK(candidates(Desk{{.default_name = "play"}}.catalog.choice(kTurn, {})) ==
         Names{"a", "b", "play"});
   CHECK(candidates(Desk{{.fallback = {"play"}}}.catalog.choice(kTurn, {})) ==
@@ -66,7 +66,7 @@ TEST_CASE("a list of candidates leaves the others out, but never the one asked f
   Desk desk{{.default_name = "a", .candidates = {"a"}}};
   CHECK(candidates(desk.catalog.choice(kTurn, {})) == Names{"a"});
   CHECK(excluded(desk.catalog.choice(kTurn, {})) == Names{"b policy", "play policy"});
-  CHECK(candidates(desk.catalog.choice(kTurn, "b")) == Names{"a", "b"});
+  CHECK(candidates(desk.catalog.choice(kTurn, {"b"})) == Names{"a", "b"});
 }
 
 TEST_CASE("a model whose key is not set is left out, with the variable that would let it in") {
@@ -85,8 +85,8 @@ TEST_CASE("a model whose key is not set is left out, with the variable that woul
 
 TEST_CASE("an unknown model is said to be unknown; script:FILE is known by its file") {
   Desk desk{{.default_name = "a"}};
-  CHECK(excluded(desk.catalog.choice(kTurn, "x")) == Names{"play policy", "x unknown_model"});
-  const ports::ModelChoice choice = desk.catalog.choice(kTurn, "script:/tmp/play.jsonl");
+  CHECK(excluded(desk.catalog.choice(kTurn, {"x"})) == Names{"play policy", "x unknown_model"});
+  const ports::ModelChoice choice = desk.catalog.choice(kTurn, {"script:/tmp/play.jsonl"});
   REQUIRE(choice.candidates.size() == 3);
   CHECK(choice.candidates.back().provider == "script");
   CHECK(choice.candidates.back().model == "play.jsonl");

@@ -67,6 +67,15 @@ bool context_is_full(const ProviderWords& words) {
   return false;
 }
 
+// The words tell more than the status: some providers use 400 or 429 for everything.
+FaultCause cause_of(std::uint64_t status, const ProviderWords& words) {
+  if (context_is_full(words)) return FaultCause::context_size;
+  if (mentions(words, "insufficient_quota")) return FaultCause::no_credit;
+  for (const char* phrase : {"content_filter", "content_policy", "content management policy"})
+    if (status < 500 && mentions(words, phrase)) return FaultCause::content;
+  return cause_of_status(status);
+}
+
 // The provider's message on one line, without the key.
 std::string shown(const ProviderWords& words, const Subject& subject) {
   std::string text =
@@ -150,6 +159,31 @@ Again again_after_status(std::uint64_t status) {
   return status == 429 || status == 408 || status >= 500 ? Again::later : Again::never;
 }
 
+FaultCause cause_of_status(std::uint64_t status) {
+  switch (status) {
+    case 401:
+    case 403:
+      return FaultCause::credential;
+    case 402:
+      return FaultCause::no_credit;
+    case 404:
+      return FaultCause::unknown_model;
+    case 408:
+      return FaultCause::timeout;
+    case 413:
+      return FaultCause::context_size;
+    case 429:
+      return FaultCause::rate_limit;
+    case 503:
+    case 529:
+      return FaultCause::overloaded;
+    default:
+      break;
+  }
+  if (status >= 300 && status < 400) return FaultCause::connection;  // not the address of a model
+  return status >= 400 && status < 500 ? FaultCause::invalid : FaultCause::server;
+}
+
 ports::ModelFault status_fault(std::uint64_t status, const ProviderWords& words,
                                std::optional<std::int64_t> retry_after_ms, const Subject& subject) {
   const bool hopeless = mentions(words, "insufficient_quota") || context_is_full(words);
@@ -159,7 +193,7 @@ ports::ModelFault status_fault(std::uint64_t status, const ProviderWords& words,
           .provider_status = status,
           .ended_by_provider = true,
           .retry_after_ms = retry_after_ms,
-          .context_full = context_is_full(words) || status == 413};
+          .cause = cause_of(status, words)};
 }
 
 ports::ModelFault told_fault(const ProviderWords& words, const Subject& subject) {
@@ -170,15 +204,17 @@ ports::ModelFault told_fault(const ProviderWords& words, const Subject& subject)
   return fault;
 }
 
-ports::ModelFault wrong_answer(std::string message, Again again) {
-  return broken_fault(Category::provider, std::move(message), again);
+ports::ModelFault wrong_answer(FaultCause cause, std::string message, Again again) {
+  return broken_fault(cause, Category::provider, std::move(message), again);
 }
 
-ports::ModelFault broken_fault(Category category, std::string message, Again again) {
+ports::ModelFault broken_fault(FaultCause cause, Category category, std::string message,
+                               Again again) {
   return {.error = {category, std::move(message), again == Again::later},
           .provider_status = {},
           .ended_by_provider = false,
-          .retry_after_ms = {}};
+          .retry_after_ms = {},
+          .cause = cause};
 }
 
 }  // namespace agentrt::adapters

@@ -45,6 +45,7 @@ ProviderWords read_provider_words(std::string_view json);
 
 schema::Category category_of_status(std::uint64_t status);
 Again again_after_status(std::uint64_t status);
+schema::FaultCause cause_of_status(std::uint64_t status);
 
 // The provider answered with an error status.
 ports::ModelFault status_fault(std::uint64_t status, const ProviderWords& words,
@@ -52,8 +53,9 @@ ports::ModelFault status_fault(std::uint64_t status, const ProviderWords& words,
 // The provider answered with success and then reported an error in the stream.
 ports::ModelFault told_fault(const ProviderWords& words, const Subject& subject);
 // The answer is unusable: invalid, too large or empty.
-ports::ModelFault wrong_answer(std::string message, Again again);
+ports::ModelFault wrong_answer(schema::FaultCause cause, std::string message, Again again);
 // The connection failed or broke.
-ports::ModelFault broken_fault(schema::Category category, std::string message, Again again);
+ports::ModelFault broken_fault(schema::FaultCause cause, schema::Category category,
+                               std::string message, Again again);
 
 }  // namespace agentrt::adapters

@@ -48,6 +48,22 @@ TEST_CASE("the key is cut out of the provider's words, which stay one short line
   CHECK(fault.error.message.size() < kProviderWordsBytesMax + 200);
 }
 
+TEST_CASE("every failure has a cause, by its words before its status") {
+  const auto cause = [](std::uint64_t status, const char* code) {
+    return status_fault(status, {"", code, ""}, {}, kSubject).cause;
+  };
+  CHECK(cause(500, "") == FaultCause::server);
+  CHECK(cause(529, "") == FaultCause::overloaded);
+  CHECK(cause(429, "") == FaultCause::rate_limit);
+  CHECK(cause(429, "insufficient_quota") == FaultCause::no_credit);
+  CHECK(cause(401, "") == FaultCause::credential);
+  CHECK(cause(404, "") == FaultCause::unknown_model);
+  CHECK(cause(400, "context_length_exceeded") == FaultCause::context_size);
+  CHECK(cause(400, "content_filter") == FaultCause::content);
+  CHECK(cause(400, "") == FaultCause::invalid);
+  CHECK(cause(302, "") == FaultCause::connection);
+}
+
 TEST_CASE("an error told within an answer is judged by its words") {
   struct Row {
     const char* word;

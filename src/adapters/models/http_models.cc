@@ -31,46 +31,47 @@ ports::ModelFault fault_of_end(const HttpEnd& end, const Subject& subject,
       break;
     case HttpEnding::unreachable:
     case HttpEnding::refused_address:  // these requests do not restrict addresses
-      return broken_fault(Category::unavailable,
+      return broken_fault(FaultCause::connection, Category::unavailable,
                           fmt::format("{} cannot be reached ({}); start that server, or correct {}",
                                       address, end.detail, subject.url_setting),
                           Again::later);
     case HttpEnding::refused_peer:
       return broken_fault(
-          Category::unavailable,
+          FaultCause::connection, Category::unavailable,
           fmt::format("the certificate of {} is not accepted ({}); if it is your own server, set "
                       "SSL_CERT_FILE to the file of its certificate authority",
                       address, end.detail),
           Again::never);
     case HttpEnding::broken:
-      return wrong_answer(fmt::format("the connection to {} broke ({})", address, end.detail),
+      return wrong_answer(FaultCause::connection,
+                          fmt::format("the connection to {} broke ({})", address, end.detail),
                           Again::later);
     case HttpEnding::connect_timeout:
       return broken_fault(
-          Category::timeout,
+          FaultCause::timeout, Category::timeout,
           fmt::format("{} did not accept a connection within {} ms", address, limits.connect_ms),
           Again::later);
     case HttpEnding::first_byte_timeout:
-      return broken_fault(Category::timeout,
+      return broken_fault(FaultCause::timeout, Category::timeout,
                           fmt::format("{} sent nothing for {} ms; raise first_byte_timeout_ms in "
                                       "[models.{}] if the model needs longer",
                                       address, limits.first_byte_ms, subject.name),
                           Again::later);
     case HttpEnding::idle_timeout:
-      return broken_fault(Category::timeout,
+      return broken_fault(FaultCause::stalled, Category::timeout,
                           fmt::format("the answer stalled for {} ms", limits.idle_ms),
                           Again::later);
     case HttpEnding::whole_timeout:
-      return broken_fault(Category::timeout,
+      return broken_fault(FaultCause::timeout, Category::timeout,
                           fmt::format("the answer took longer than {} ms", limits.whole_ms),
                           Again::never);
     case HttpEnding::overloaded:
-      return broken_fault(Category::unavailable, "too many model requests are already waiting",
-                          Again::later);
+      return broken_fault(FaultCause::overloaded, Category::unavailable,
+                          "too many model requests are already waiting", Again::later);
     case HttpEnding::unavailable:
-      return broken_fault(Category::unavailable, end.detail, Again::never);
+      return broken_fault(FaultCause::connection, Category::unavailable, end.detail, Again::never);
   }
-  return wrong_answer("the answer broke off before its end", Again::later);
+  return wrong_answer(FaultCause::connection, "the answer broke off before its end", Again::later);
 }
 
 }  // namespace
@@ -117,11 +118,13 @@ class HttpModels::Exchange final : public HttpExchange,
     bytes_ += bytes.size();
     if (bytes_ > kAnswerBytesMax)
       answer_.fail(wrong_answer(
+          FaultCause::malformed,
           fmt::format("the provider sent more than {} MiB in one answer", kAnswerBytesMax >> 20),
           Again::never));
     const auto events = parser_.feed(bytes);
     if (!events)
       answer_.fail(wrong_answer(
+          FaultCause::malformed,
           fmt::format("the provider sent an event of more than {} MiB", kAnswerEventBytesMax >> 20),
           Again::never));
     if (events)
@@ -158,9 +161,10 @@ class HttpModels::Exchange final : public HttpExchange,
     if (head_.status < 200 || head_.status >= 300)
       return status_fault(head_.status, words, head_.retry_after_ms, subject_);
     if (body_.find_first_not_of(" \t\r\n") == std::string::npos)
-      return wrong_answer("the provider's answer has no body", Again::later);
+      return wrong_answer(FaultCause::empty, "the provider's answer has no body", Again::later);
     if (body_.contains("\"error\"") && !words.empty()) return told_fault(words, subject_);
     return wrong_answer(
+        FaultCause::malformed,
         fmt::format("{} answered with {} instead of an event stream; correct {}, or choose another "
                     "provider",
                     subject_.address, utf8_prefix(head_.content_type, kContentTypeShown),

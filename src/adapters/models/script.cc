@@ -67,6 +67,7 @@ ports::ModelFault fault_of(const FailMembers& members) {
   fault.ended_by_provider = true;
   fault.retry_after_ms = members.retry_after_ms;
   fault.error.category = category_of_status(status);
+  fault.cause = cause_of_status(status);
   fault.error.retryable = again_after_status(status) == Again::later;
   fault.error.message = members.message
                             ? *members.message
@@ -194,7 +195,8 @@ void ScriptPlayer::play(const ModelRequestId& id, Result<ScriptLine> line) {
                    busy},
          .provider_status = {},
          .ended_by_provider = false,
-         .retry_after_ms = {}});
+         .retry_after_ms = {},
+         .cause = busy ? FaultCause::overloaded : FaultCause::unknown_model});
   }
   playing->line = *std::move(line);
   using Of = Playing::Piece::Of;

@@ -112,6 +112,11 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const ContextResolved& context) { show_context(context); },
           [&](const ToolCatalogResolved& catalog) { show_catalog(catalog); },
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
+          [&](const RoutingFallbackApplied& applied) {
+            page_.note(fmt::format("{}; continuing with {}", applied.decision_reason,
+                                   applied.selected_name.value_or("another model")),
+                       Paint::yellow);
+          },
           [&](const CompactionCompleted& compacted) { show_compacted(compacted); },
           [&](const CompactionFailed& failed) { show_not_compacted(failed); },
           [&](const ModelRequested& requested) { show_request(event, requested); },

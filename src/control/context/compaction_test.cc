@@ -82,7 +82,7 @@ ReportModelFailed too_long(const Story& story) {
   ReportModelFailed report;
   report.request = story.request();
   report.error = {Category::invalid_input, "too long", false};
-  report.context_full = true;
+  report.cause = FaultCause::context_size;
   return report;
 }
 

@@ -15,8 +15,6 @@ using namespace schema;
 
 namespace {
 
-constexpr std::uint64_t kContextTokensDefault = 64'000;  // of a model whose configuration has none
-
 std::string digest_of(std::string_view text) {
   return std::string(kDigestPrefix) + hex(bytes_of(sha256(text)));
 }

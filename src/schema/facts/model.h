@@ -6,6 +6,24 @@
 
 namespace agentrt::schema {
 
+// Why a provider gave no answer. It decides whether the request is retried, and whether the next
+// model of the fallback chain is asked (policy/fallback.h).
+BOOST_DEFINE_ENUM_CLASS(FaultCause,
+                        server,         // an error of the provider
+                        overloaded,     // too many requests in general
+                        connection,     // no connection, or it broke
+                        timeout,        // no connection, no first byte or no end in time
+                        stalled,        // the answer stopped arriving
+                        empty,          // an answer without text and calls
+                        malformed,      // an answer that cannot be decoded, or is too large
+                        rate_limit,     // too many requests of this account
+                        no_credit,      // the account has no credit left
+                        credential,     // the API key is missing or rejected
+                        unknown_model,  // the provider or the configuration lacks the model
+                        context_size,   // the request is longer than the model's context
+                        content,        // a content filter or a refusal
+                        invalid)        // the provider rejects the request
+
 // The intent, stored before the provider is called.
 struct ModelRequested {
   static constexpr std::string_view kType = "model.requested";
@@ -81,13 +99,13 @@ struct ModelFailed {
   std::int64_t duration_ms = 0;
   std::optional<std::string> raw_request_ref;
   std::optional<std::string> raw_response_ref;
-  std::optional<bool> context_full = {};  // the request is longer than the model's context
+  std::optional<FaultCause> cause = {};  // absent: the runtime or a crash ended the request
 
   bool operator==(const ModelFailed&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelFailed, (),
                       (error, provider_status, ended_by_provider, retry, provider, model,
-                       duration_ms, raw_request_ref, raw_response_ref, context_full))
+                       duration_ms, raw_request_ref, raw_response_ref, cause))
 
 struct ReasoningDelta {
   static constexpr std::string_view kType = "reasoning.delta";

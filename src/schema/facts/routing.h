@@ -1,6 +1,7 @@
 // schema/facts/routing.h: the models that a turn could have used, the one selected, and the reason.
 #pragma once
 
+#include "schema/facts/model.h"
 #include "schema/scope.h"
 #include "schema/values.h"
 
@@ -60,7 +61,7 @@ BOOST_DESCRIBE_STRUCT(RoutingCandidatesResolved, (),
 
 // The members common to all routing outcomes; each of three fact types carries them.
 struct RoutingOutcome {
-  std::string routing_mode;     // single_candidate, preferred, not_possible
+  std::string routing_mode;     // single_candidate, preferred, fallback, not_possible
   std::string decision_source;  // request, configuration
   std::string decision_reason;
   std::optional<std::string> selected_provider;
@@ -86,11 +87,20 @@ struct RoutingDecided : RoutingOutcome {
 };
 BOOST_DESCRIBE_STRUCT(RoutingDecided, (RoutingOutcome), ())
 
+// The turn continues with the next model of its fallback chain, until it ends.
 struct RoutingFallbackApplied : RoutingOutcome {
   static constexpr std::string_view kType = "routing.fallback.applied";
+  using Scope = TurnScope;
+  std::optional<std::string> from_name;
+  std::optional<std::string> from_provider;
+  std::optional<std::string> from_model;
+  std::optional<FaultCause> cause;
+  std::optional<ModelRequestId> failed_request_id;
+
   bool operator==(const RoutingFallbackApplied&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(RoutingFallbackApplied, (RoutingOutcome), ())
+BOOST_DESCRIBE_STRUCT(RoutingFallbackApplied, (RoutingOutcome),
+                      (from_name, from_provider, from_model, cause, failed_request_id))
 
 struct RoutingSingleCandidate : RoutingOutcome {
   static constexpr std::string_view kType = "routing.single_candidate";

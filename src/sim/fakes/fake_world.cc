@@ -2,7 +2,7 @@
 
 namespace agentrt::sim {
 
-ports::ModelChoice FakeModels::choice(const TurnId&, const std::optional<std::string>&) {
+ports::ModelChoice FakeModels::choice(const TurnId&, const std::vector<std::string>&) {
   schema::Candidate candidate;
   candidate.name = "fake";
   candidate.provider = "fake";

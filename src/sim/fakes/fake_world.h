@@ -37,8 +37,7 @@ class FakeModels final : public ports::Models {
   FakeModels(ports::Loop& loop, std::vector<FakeAnswer> answers)
       : loop_(loop), answers_(std::move(answers)) {}
 
-  ports::ModelChoice choice(const TurnId& turn,
-                            const std::optional<std::string>& requested) override;
+  ports::ModelChoice choice(const TurnId& turn, const std::vector<std::string>& named) override;
   void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
   void cancel(const ModelRequestId& request) override { playing_.erase(request); }
 

@@ -63,6 +63,9 @@ ports::ModelFault fault_of(std::uint64_t draw) {
   const bool retryable = draw % 4 != 0;
   fault.error = {retryable ? schema::Category::rate_limited : schema::Category::provider,
                  "the provider gave up", retryable};
+  fault.cause = retryable           ? schema::FaultCause::rate_limit
+                : draw / 4 % 2 == 0 ? schema::FaultCause::credential
+                                    : schema::FaultCause::content;
   fault.ended_by_provider = draw % 3 != 0;
   constexpr std::array<std::int64_t, 5> kWishes = {0, -5, 700, 20'000, 1'000'000'000'000};
   if (draw / 4 % 2 == 0) fault.retry_after_ms = kWishes[draw / 8 % kWishes.size()];
@@ -91,7 +94,7 @@ SimCall call_in(const std::string& word) {
 
 }  // namespace
 
-ports::ModelChoice FickleModels::choice(const TurnId&, const std::optional<std::string>&) {
+ports::ModelChoice FickleModels::choice(const TurnId&, const std::vector<std::string>&) {
   if (provider_.absent > 0) {
     --provider_.absent;
     return {};
@@ -100,7 +103,10 @@ ports::ModelChoice FickleModels::choice(const TurnId&, const std::optional<std::
   candidate.name = "fickle";
   candidate.provider = "sim";
   candidate.model = "fickle-1";
-  return {{candidate}, {}, "fickle", {}};
+  schema::Candidate spare = candidate;
+  spare.name = "spare";
+  spare.model = "fickle-2";
+  return {{candidate, spare}, {}, "fickle", {"spare"}};
 }
 
 std::vector<FickleModels::Beat> FickleModels::beats_of(const Mood& mood) {

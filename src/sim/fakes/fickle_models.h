@@ -39,8 +39,7 @@ class FickleModels final : public ports::Models {
  public:
   FickleModels(ports::Loop& loop, Provider& provider) : loop_(loop), provider_(provider) {}
 
-  ports::ModelChoice choice(const TurnId& turn,
-                            const std::optional<std::string>& requested) override;
+  ports::ModelChoice choice(const TurnId& turn, const std::vector<std::string>& named) override;
   void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
   void cancel(const ModelRequestId& request) override;
 

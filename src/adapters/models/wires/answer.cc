@@ -57,6 +57,7 @@ Answer::Call* Answer::call_at(std::uint64_t index) {
   if (over_) return nullptr;
   if (calls_.size() >= kStreamedCallsMax && !calls_.contains(index)) {
     fail(wrong_answer(
+        FaultCause::malformed,
         fmt::format("the model asked for more than {} calls at once", kStreamedCallsMax),
         Again::never));
     return nullptr;
@@ -96,6 +97,7 @@ bool Answer::count_args(std::size_t bytes) {
   args_bytes_ += bytes;
   if (args_bytes_ > kStreamedArgsBytesMax)
     fail(wrong_answer(
+        FaultCause::malformed,
         fmt::format("the model sent more than {} KiB of arguments", kStreamedArgsBytesMax >> 10),
         Again::never));
   return !over_;
@@ -109,16 +111,18 @@ bool Answer::has_whole_args(std::uint64_t index) const {
 // The failure for an answer with neither text nor calls.
 ports::ModelFault Answer::nothing_said(StopReason reason) {
   if (reason == StopReason::max_tokens)
-    return wrong_answer(
-        "the output limit was reached before the first word of the answer; raise "
-        "max_output_tokens, or start a new thread",
-        Again::never);
+    return wrong_answer(FaultCause::empty,
+                        "the output limit was reached before the first word of the answer; raise "
+                        "max_output_tokens, or start a new thread",
+                        Again::never);
   if (reason == StopReason::content_filter)
     return wrong_answer(
+        FaultCause::content,
         "the provider withheld the answer because of a content filter or a refusal; rephrase the "
         "request, or choose another model with --model",
         Again::never);
   return wrong_answer(
+      FaultCause::empty,
       "the model gave an empty answer; try again, or choose another model with --model",
       Again::later);
 }

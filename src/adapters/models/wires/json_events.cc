@@ -28,6 +28,7 @@ void JsonEventReader::on_event(std::string_view type, std::string_view data) {
   JsonElement root;
   if (parser_.parse(data.data(), data.size()).get(root) || !root.is_object())
     return answer_.fail(wrong_answer(
+        schema::FaultCause::malformed,
         fmt::format(
             "the provider sent an event that is not valid JSON; check {} and the provider setting",
             subject_.url_setting),
@@ -36,7 +37,8 @@ void JsonEventReader::on_event(std::string_view type, std::string_view data) {
 }
 
 void JsonEventReader::on_end() {
-  answer_.fail(wrong_answer("the answer broke off before its end", Again::later));
+  answer_.fail(wrong_answer(schema::FaultCause::connection, "the answer broke off before its end",
+                            Again::later));
 }
 
 void JsonEventReader::fail_as_told(JsonElement described) {
