@@ -249,6 +249,16 @@ void add_history(CLI::App& app, Parsed& out) {
       ->add_option("--instructions", out.compact.instructions,
                    "What the summary must mention, at most 4 KiB")
       ->type_name("TEXT");
+  CLI::App* fork =
+      add_verb(app, out, "fork", "Continue from an earlier turn on a thread of its own",
+               "  agentrt fork demo\n"
+               "  agentrt fork demo --turn turn_5c1e");
+  fork->add_option("session", out.fork.session, "The session")->type_name("SESSION")->required();
+  fork->add_option("--turn", out.fork.turn, "The last turn to inherit (default: the newest)")
+      ->type_name("TURN");
+  fork->add_option("--thread", out.fork.thread,
+                   "The thread (default: that of the turn, else the one used last)")
+      ->type_name("ID");
 }
 
 void add_reads(CLI::App& app, Parsed& out) {
@@ -458,6 +468,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("own")) return OwnArguments{};
   if (got("stop")) return parsed.stop;
   if (got("compact")) return parsed.compact;
+  if (got("fork")) return parsed.fork;
   if (got("resume")) return parsed.resume;
   if (got("call")) return parsed.call;
   if (got("rpc")) return RpcArguments{};

@@ -56,6 +56,10 @@ struct CompactArguments {
   std::string session;
   std::optional<std::string> thread, instructions;
 };
+struct ForkArguments {
+  std::string session;
+  std::optional<std::string> thread, turn;
+};
 struct CallArguments {
   std::string command;
   std::string params = "{}";  // "-" reads standard input
@@ -173,7 +177,8 @@ using Verb =
                  ValidateArguments, SandboxArguments, ApprovalsArguments, TasksArguments,
                  JobsArguments, AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments,
                  RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments,
-                 OpenArguments, DemoArguments, CompactArguments, RpcArguments, AttachArguments>;
+                 OpenArguments, DemoArguments, CompactArguments, ForkArguments, RpcArguments,
+                 AttachArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config, remote, token_file, ca_file;

@@ -36,6 +36,7 @@ struct Parsed {
   TrustArguments trust;
   StopArguments stop;
   CompactArguments compact;
+  ForkArguments fork;
   ResumeArguments resume;
   RulesArguments rules;
   RemoveRuleArguments remove_rule;

@@ -24,6 +24,7 @@ int perform(Context& context) {
           [&](const OwnArguments&) { return own(context); },
           [&](const StopArguments& arguments) { return stop_owner(context, arguments); },
           [&](const CompactArguments& arguments) { return compact_thread(context, arguments); },
+          [&](const ForkArguments& arguments) { return fork_thread(context, arguments); },
           [&](const ResumeArguments& arguments) { return resume_session(context, arguments); },
           [&](const CallArguments& arguments) { return call(context, arguments); },
           [&](const RpcArguments&) { return relay_rpc(context); },

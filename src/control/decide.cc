@@ -43,6 +43,7 @@ struct CommandTable {
     return terminate_process(view, c, std::move(inputs));
   }
   Decided operator()(const CompactThread& c) { return compact_thread(view, c, std::move(inputs)); }
+  Decided operator()(const ForkThread& c) { return fork_thread(view, c, std::move(inputs)); }
   Decided operator()(const CreateTask& c) { return create_task(view, c, std::move(inputs)); }
   Decided operator()(const UpdateTask& c) { return update_task(view, c, std::move(inputs)); }
   Decided operator()(const StartTask& c) { return start_task(view, c, std::move(inputs)); }

@@ -78,6 +78,12 @@ struct LaneReads {
   std::optional<schema::JobRecord> job;   // of Needs::job or Needs::job_of, in its index row
   std::optional<schema::JobItemRecord> job_item;
   bool thread_closed = false;  // Needs::thread was closed
+  struct EndedTurn {
+    ThreadId thread;
+    Sequence end = 0;  // of the fact that ended it; 0: it has not ended
+    std::string hash;  // of that fact, in hex
+  };
+  std::optional<EndedTurn> ended;  // Needs::ended; absent: the session has no such turn
 };
 
 // What was looked up for the decision: the ids that the command names in the store, and its folders
@@ -163,16 +169,19 @@ struct Needs {
   std::optional<TaskId> job_of;       // the job that worked on this task last, or works on it next
   // A thread that the command would create if it does not exist: it may have been closed.
   std::optional<ThreadId> thread;
+  std::optional<TurnId> ended;  // a turn whose end the decision refers to
 
   bool empty() const { return tasks.empty() && !thread && only_tasks(); }
   // Whether records in memory may be enough.
-  bool only_tasks() const { return !walk && lists.empty() && refs.empty() && !job && !job_of; }
+  bool only_tasks() const {
+    return !walk && lists.empty() && refs.empty() && !job && !job_of && !ended;
+  }
 };
 inline constexpr std::size_t kTaskWalkMax = 10'000;  // tasks read for one check of the graph
 inline constexpr std::size_t kTaskPageMax = 8;       // tasks that one report changes
 
-Needs needs_of(const schema::Command& command);
-Needs needs_of(const schema::Report& report);
+Needs needs_of(const state::Session& view, const schema::Command& command);
+Needs needs_of(const state::Session& view, const schema::Report& report);
 
 // REQUIRES: the command mutates (the kernel answers the others from views and index rows).
 Decided decide(const state::Session& view, const schema::Command& command, Inputs inputs);

@@ -22,6 +22,7 @@ Decided resize_process(const Session&, const schema::ResizeProcess&, Inputs);
 Decided terminate_process(const Session&, const schema::TerminateProcess&, Inputs);
 
 Decided compact_thread(const Session&, const schema::CompactThread&, Inputs);
+Decided fork_thread(const Session&, const schema::ForkThread&, Inputs);
 
 Decided spawn_subagent(const Session&, const schema::SpawnSubagent&, Inputs);
 Decided send_subagent_input(const Session&, const schema::SendSubagentInput&, Inputs);

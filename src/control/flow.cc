@@ -51,6 +51,7 @@ Session part_of(const Session& view, const Thread& thread, const JobId& job_id) 
   own.active = thread.active;
   own.policy = thread.policy;
   own.last = thread.last;
+  own.fork = thread.fork;
   own.subagent = thread.subagent;
   own.context = thread.context;
   // The threads above and below it: the first restrict it, and it may wait for the second.

@@ -99,6 +99,9 @@ ports::HistoryQuery history_of(const state::Session& view, const TurnIds& turn) 
   query.up_to = view.sequence;
   if (const state::Thread* thread = state::find_thread(view, turn.thread)) {
     query.omitted_through = thread->omitted_through;
+    if (thread->fork)
+      for (const state::Inherited& part : thread->fork->parts)
+        query.inherited.push_back({part.thread, part.up_to});
     if (!thread->boundaries.empty()) {
       query.covered_through = thread->boundaries.back().covers_through;
       query.continuation_ref = thread->boundaries.back().continuation_ref;

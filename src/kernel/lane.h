@@ -18,7 +18,7 @@ void finish(Work& work, ports::Reply reply);
 bool has_asker(const Work& work);
 bool is_report(const Work& work);
 // What the decision about the work reads from the store.
-control::Needs needs_of_work(const Work& work);
+control::Needs needs_of_work(const state::Session& view, const Work& work);
 
 struct Lanes::Lane {
   explicit Lane(SessionId session) : id(std::move(session)) {}

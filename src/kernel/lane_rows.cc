@@ -25,10 +25,11 @@ bool is_report(const Work& work) {
   return std::holds_alternative<ReportWork>(work) && !has_asker(work);
 }
 
-control::Needs needs_of_work(const Work& work) {
+control::Needs needs_of_work(const state::Session& view, const Work& work) {
   if (const auto* command = std::get_if<CommandWork>(&work))
-    return control::needs_of(command->command);
-  if (const auto* report = std::get_if<ReportWork>(&work)) return control::needs_of(report->report);
+    return control::needs_of(view, command->command);
+  if (const auto* report = std::get_if<ReportWork>(&work))
+    return control::needs_of(view, report->report);
   return {};
 }
 

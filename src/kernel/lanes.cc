@@ -153,7 +153,8 @@ void Lanes::advance(Lane& lane) {
     // commands.
     if (batch->writes() && lane.failures > 0 && has_asker(lane.queue.front())) break;
     if (!lane.gathered)
-      if (control::Needs needs = needs_of_work(lane.queue.front()); !has_needs(lane, needs)) {
+      if (control::Needs needs = needs_of_work(lane.view, lane.queue.front());
+          !has_needs(lane, needs)) {
         if (batch->writes()) break;
         return read_needs(lane, std::move(needs));
       }

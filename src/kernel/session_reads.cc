@@ -67,6 +67,7 @@ Result<ThreadSnapshot> closed_thread(const std::string& record) {
   out.status_reason = read.status_reason;
   out.incidents = read.incidents;
   out.last_outcome = read.last_outcome;
+  out.forked_from = read.forked_from;
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "kernel/reads.h"
+#include "kernel/turn_ends.h"
 #include "schema/outputs.h"
 #include "state/index.h"
 #include "state/read_models.h"
@@ -173,6 +174,9 @@ Result<Gathered> gather(store::Store& store, const SessionId& session, const con
     TRY_ASSIGN(const auto closed, store.find(std::string(state::kThreadKind),
                                              state::thread_row_id(session, *needs.thread)));
     out.named.thread_closed = closed.has_value();
+  }
+  if (needs.ended) {
+    TRY_ASSIGN(out.named.ended, find_end(store, session, *needs.ended));
   }
   out.named.foreign_tasks = std::move(records.foreign());
   for (auto& [_, task] : records.tasks()) out.tasks.push_back(std::move(task));

@@ -82,15 +82,21 @@ struct HistoryWindow {
 };
 
 struct HistoryQuery {
+  // A part of another thread of the session that precedes this one.
+  struct Part {
+    ThreadId thread;
+    Sequence up_to = 0;
+  };
   SessionId session;
   ThreadId thread;
   TurnId turn;             // the requesting turn
   Sequence submitted = 0;  // of its turn.submitted
   // Taken from the view that requests the history; these facts may not be stored yet.
-  Sequence up_to = 0;            // last fact to include
-  Sequence omitted_through = 0;  // turns that ended at or before it are not sent
-  Sequence catalog = 0;          // the tool.catalog.resolved with the tools; 0: none are needed
-  bool alone = false;            // an item of a job: it sees no earlier turns
+  Sequence up_to = 0;                // last fact to include
+  Sequence omitted_through = 0;      // turns that ended at or before it are not sent
+  Sequence catalog = 0;              // the tool.catalog.resolved with the tools; 0: none are needed
+  bool alone = false;                // an item of a job: it sees no earlier turns
+  std::vector<Part> inherited = {};  // oldest first
   // The part of the conversation up to `covered_through` is replaced by the continuation.
   Sequence covered_through = 0;
   std::string continuation_ref = {};  // empty: nothing is replaced

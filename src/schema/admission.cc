@@ -110,6 +110,9 @@ struct AdmissionTable {
   AdmissionPlan operator()(const UnlinkTasks& c) const { return on_edge(c); }
 
   AdmissionPlan operator()(const CompactThread&) const { return {.lane = LaneChoice::named}; }
+  AdmissionPlan operator()(const ForkThread& c) const {
+    return {.lane = LaneChoice::named, .id_chosen = c.new_thread_id.has_value()};
+  }
 
   AdmissionPlan operator()(const CreateJob& c) const {
     AdmissionPlan plan{.lane = LaneChoice::named,

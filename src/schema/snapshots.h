@@ -108,11 +108,12 @@ struct ThreadSnapshot {
   std::vector<Incident> incidents;
   EmptySummary evidence_summary;
   std::optional<Outcome> last_outcome;
+  std::optional<ForkPoint> forked_from;
 };
 BOOST_DESCRIBE_STRUCT(ThreadSnapshot, (),
                       (thread_id, status, status_detail, status_reason, resumable, active_turn_id,
                        turns, pending_requests, queued_turns, subagents, incidents,
-                       evidence_summary, last_outcome))
+                       evidence_summary, last_outcome, forked_from))
 
 struct TaskSummary {
   std::uint64_t active = 0;
@@ -209,6 +210,7 @@ struct ThreadRead {
   // its tasks and of tasks without a thread.
   std::vector<JobSummary> jobs;
   std::vector<SubagentSnapshot> subagents;  // its descendants that are not closed
+  std::optional<ForkPoint> forked_from;
   Diagnostics diagnostics;
   GenerationId generation;
   Sequence as_of_sequence = 0;
@@ -216,7 +218,8 @@ struct ThreadRead {
 BOOST_DESCRIBE_STRUCT(ThreadRead, (),
                       (session_id, thread_id, status, status_reason, resumable, resume_token,
                        active_turn_id, active_turn, pending_requests, queued_turns, last_outcome,
-                       incidents, tasks, jobs, subagents, diagnostics, generation, as_of_sequence))
+                       incidents, tasks, jobs, subagents, forked_from, diagnostics, generation,
+                       as_of_sequence))
 
 // One row of list_sessions.
 struct SessionSummary {

@@ -77,4 +77,16 @@ struct Failure {
 };
 BOOST_DESCRIBE_STRUCT(Failure, (), (category, message, retryable))
 
+// The place in the log from which a thread was forked: the end of a turn.
+struct ForkPoint {
+  SessionId session_id;
+  ThreadId thread_id;
+  TurnId turn_id;         // the last turn that the fork inherits
+  Sequence sequence = 0;  // of the fact that ended it
+  std::string hash;       // of that fact, in hex: see docs/log_format.md
+
+  bool operator==(const ForkPoint&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ForkPoint, (), (session_id, thread_id, turn_id, sequence, hash))
+
 }  // namespace agentrt::schema

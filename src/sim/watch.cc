@@ -78,10 +78,13 @@ void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& 
   query.turn = requested.ids.turn_id;
   query.submitted = turn->submitted;
   query.up_to = requested.sequence;
-  query.omitted_through = state::find_thread(view, requested.ids.thread_id)->omitted_through;
+  const state::Thread& thread = *state::find_thread(view, requested.ids.thread_id);
+  query.omitted_through = thread.omitted_through;
+  if (thread.fork)
+    for (const state::Inherited& part : thread.fork->parts)
+      query.inherited.push_back({part.thread, part.up_to});
   query.catalog = turn->call ? turn->call->catalog : turn->catalog;
-  for (const state::Boundary& boundary :
-       state::find_thread(view, requested.ids.thread_id)->boundaries)
+  for (const state::Boundary& boundary : thread.boundaries)
     if (boundary.at < requested.sequence) {
       query.covered_through = boundary.covers_through;
       query.continuation_ref = boundary.continuation_ref;

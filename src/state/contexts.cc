@@ -6,6 +6,24 @@ namespace agentrt::state {
 
 using namespace schema;
 
+void start_thread(Session& session, const Fact& fact, const ThreadStarted& started) {
+  Thread& thread = session.threads[fact.ids.thread_id];
+  thread.id = fact.ids.thread_id;
+  thread.status = started.status;
+  if (!started.forked_from) return;
+  const ForkPoint& from = *started.forked_from;
+  Fork& fork = thread.fork.emplace();
+  fork.from = from;
+  fork.at = fact.sequence;
+  fork.params_hash = started.params_hash;
+  if (const Thread* source = find_thread(session, from.thread_id)) {
+    if (source->fork) fork.parts = source->fork->parts;
+    for (const Boundary& boundary : source->boundaries)
+      if (boundary.at <= from.sequence) thread.boundaries.push_back(boundary);
+  }
+  fork.parts.push_back({from.thread_id, from.sequence});
+}
+
 void resolve_context(Thread& thread, Turn& turn, const Fact& fact, const ContextResolved& context) {
   turn.instructions = context.instructions_digest.value_or("");
   if (!context.environment || !context.environment->same_as) {

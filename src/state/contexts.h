@@ -6,6 +6,8 @@
 
 namespace agentrt::state {
 
+// The thread begins, maybe with the conversation of another one.
+void start_thread(Session& session, const schema::Fact& fact, const schema::ThreadStarted& started);
 void resolve_context(Thread& thread, Turn& turn, const schema::Fact& fact,
                      const schema::ContextResolved& context);
 // `turn`: null if it has ended.

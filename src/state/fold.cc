@@ -44,11 +44,7 @@ class Folder {
     if (p.metadata) session_.metadata = p.metadata;
     if (p.archived) session_.archived = *p.archived;
   }
-  void operator()(const ThreadStarted& p) {
-    Thread& thread = session_.threads[fact_.ids.thread_id];
-    thread.id = fact_.ids.thread_id;
-    thread.status = p.status;
-  }
+  void operator()(const ThreadStarted& p) { start_thread(session_, fact_, p); }
   void operator()(const ThreadUpdated& p) {
     if (!thread_) return;
     thread_->status = p.status;

@@ -376,6 +376,7 @@ ThreadSnapshot thread_snapshot(const Session& session, const Thread& thread) {
   out.subagents = subagents_below(session, thread.id);
   out.incidents = thread.incidents;
   out.last_outcome = last_outcome(thread);
+  if (thread.fork) out.forked_from = thread.fork->from;
   return out;
 }
 
@@ -428,6 +429,7 @@ ThreadRead thread_read(const Session& session, const Thread& thread) {
   out.incidents = thread.incidents;
   out.tasks = open_tasks(session.id, thread);
   out.subagents = subagents_below(session, thread.id);
+  if (thread.fork) out.forked_from = thread.fork->from;
   out.diagnostics.turns = thread.turns;
   out.diagnostics.unknown_facts = session.unknown_facts;
   out.as_of_sequence = session.sequence;

@@ -70,6 +70,26 @@ struct Boundary {
 };
 BOOST_DESCRIBE_STRUCT(Boundary, (), (at, covers_through, summary_ref, continuation_ref))
 
+// A part of another thread with which the conversation of a fork begins.
+struct Inherited {
+  ThreadId thread;
+  Sequence up_to = 0;  // the end of the last turn that belongs to it
+
+  bool operator==(const Inherited&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Inherited, (), (thread, up_to))
+
+// How a thread began that was forked from another one.
+struct Fork {
+  schema::ForkPoint from;
+  Sequence at = 0;  // of its thread.started
+  std::optional<std::string> params_hash;
+  std::vector<Inherited> parts;  // oldest first; a fork of a fork has those of both
+
+  bool operator==(const Fork&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Fork, (), (from, at, params_hash, parts))
+
 // What the thread's last model request was made of, besides its messages.
 struct SentPrefix {
   std::string provider;

@@ -142,6 +142,7 @@ struct Thread {
   ContextSize context;
   std::vector<Boundary> boundaries;  // the newest kBoundariesKept, oldest first
   Governance governance;             // of its own calls
+  std::optional<Fork> fork;          // absent: it begins with its own first turn
 
   bool operator==(const Thread&) const;
 };
@@ -149,7 +150,7 @@ BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
                        subagent, environment, environment_turn, environment_at, environment_full,
                        told, policy, sent, prefix_broken, omitted_through, context, boundaries,
-                       governance))
+                       governance, fork))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {

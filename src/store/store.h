@@ -88,6 +88,7 @@ struct Event {
   // In pages over all sessions: why the row is damaged. Then only session, sequence and at of
   // `event` are set.
   std::optional<std::string> damage;
+  Digest hash{};  // of the row: schema::chain(); verified
 };
 
 // Selects index entries; results are newest first.

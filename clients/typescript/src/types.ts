@@ -60,6 +60,7 @@ export interface CommandParams {
   get_turn: GetTurnParams;
   find_object: FindObjectParams;
   compact_thread: CompactThreadParams;
+  fork_thread: ForkThreadParams;
 }
 
 export interface CommandReplies {
@@ -119,6 +120,7 @@ export interface CommandReplies {
   get_turn: GetTurnReply;
   find_object: FindObjectReply;
   compact_thread: CompactThreadReply;
+  fork_thread: ForkThreadReply;
 }
 
 export type CommandName = keyof CommandParams;
@@ -162,6 +164,7 @@ export const mutatingCommands: ReadonlySet<string> = new Set([
   "resume_subagent",
   "close_subagent",
   "compact_thread",
+  "fork_thread",
 ]);
 
 export type ErrorCode =
@@ -270,6 +273,7 @@ export interface EventPayloads {
   "routing.candidates.resolved": RoutingCandidatesResolved;
   "routing.decided": RoutingDecided;
   "routing.single_candidate": RoutingSingleCandidate;
+  "routing.fallback.applied": RoutingFallbackApplied;
   "routing.not_possible": RoutingNotPossible;
   "item.started": ItemStarted;
   "item.updated": ItemUpdated;
@@ -442,6 +446,7 @@ export interface GetThreadReadReply {
   tasks: TaskSnapshot[];
   jobs: JobSummary[];
   subagents: SubagentSnapshot[];
+  forkedFrom?: ForkPoint;
   diagnostics: Diagnostics;
   generation: string;
   asOfSequence: number;
@@ -1453,6 +1458,21 @@ export interface CompactThreadReply {
   sequence: number;
 }
 
+export interface ForkThreadParams {
+  sessionId: string;
+  threadId: string;
+  turnId?: string;
+  newThreadId?: string;
+  idempotencyKey?: string;
+}
+
+export interface ForkThreadReply {
+  sessionId: string;
+  threadId: string;
+  forkedFrom: ForkPoint;
+  sequence: number;
+}
+
 export interface Error {
   error: {
     code: 
@@ -1687,6 +1707,14 @@ export interface FileToTrust {
   digest: string;
   trusted: boolean;
   effects?: string[];
+}
+
+export interface ForkPoint {
+  sessionId: string;
+  threadId: string;
+  turnId: string;
+  sequence: number;
+  hash: string;
 }
 
 export type Honesty =
@@ -2158,10 +2186,12 @@ export interface ThreadSnapshot {
   incidents: Incident[];
   evidenceSummary: EmptySummary;
   lastOutcome?: Outcome;
+  forkedFrom?: ForkPoint;
 }
 
 export interface TurnOptions {
   model?: string;
+  fallback?: string[];
   mode?: PermissionMode;
   sandbox?: SandboxMode;
   cwd?: string;
@@ -2241,6 +2271,8 @@ export interface SessionUpdated {
 
 export interface ThreadStarted {
   status: Status;
+  forkedFrom?: ForkPoint;
+  paramsHash?: string;
 }
 
 export interface ThreadUpdated {
@@ -2557,7 +2589,7 @@ export interface ModelFailed {
   durationMs: number;
   rawRequestRef?: string;
   rawResponseRef?: string;
-  contextFull?: boolean;
+  cause?: FaultCause;
 }
 
 export interface ReasoningDelta {
@@ -2652,6 +2684,25 @@ export interface RoutingSingleCandidate {
   fallbackChain: string[];
   capabilityGap: string[];
   requiresUserOverride: boolean;
+}
+
+export interface RoutingFallbackApplied {
+  routingMode: string;
+  decisionSource: string;
+  decisionReason: string;
+  selectedProvider?: string;
+  selectedModel?: string;
+  selectedName?: string;
+  requestedModel?: string;
+  candidateCount: number;
+  fallbackChain: string[];
+  capabilityGap: string[];
+  requiresUserOverride: boolean;
+  fromName?: string;
+  fromProvider?: string;
+  fromModel?: string;
+  cause?: FaultCause;
+  failedRequestId?: string;
 }
 
 export interface RoutingNotPossible {
@@ -3104,6 +3155,22 @@ export interface ExcludedCandidate {
   remedy?: string;
 }
 
+export type FaultCause =
+  | "server"
+  | "overloaded"
+  | "connection"
+  | "timeout"
+  | "stalled"
+  | "empty"
+  | "malformed"
+  | "rate_limit"
+  | "no_credit"
+  | "credential"
+  | "unknown_model"
+  | "context_size"
+  | "content"
+  | "invalid";
+
 export interface FileChange {
   path: string;
   kind: FileChangeKind;
@@ -3312,6 +3379,7 @@ export interface ThreadRead {
   tasks: TaskSnapshot[];
   jobs: JobSummary[];
   subagents: SubagentSnapshot[];
+  forkedFrom?: ForkPoint;
   diagnostics: Diagnostics;
   generation: string;
   asOfSequence: number;

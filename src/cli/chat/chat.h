@@ -143,6 +143,7 @@ class Chat {
   void show_sessions();
   void show_jobs();
   void compact(const std::string& instructions);
+  void fork();
   void choose_session(const std::string& search);
   void continue_turn();
   void show_queue(const std::string& argument);

@@ -88,6 +88,8 @@ void Chat::perform(const GivenCommand& given) {
       return show_jobs();
     case Slash::compact:
       return compact(given.argument);
+    case Slash::fork:
+      return fork();
     case Slash::start_new:
       reset_session();
       read_policy();
@@ -251,6 +253,20 @@ void Chat::compact(const std::string& instructions) {
                   if (done.turn_id) own_turns_.insert(*done.turn_id);
                   dirty_ = true;
                 });
+}
+
+void Chat::fork() {
+  if (!exists_) return hint("the session has no turns yet");
+  schema::ForkThread params;
+  params.session_id = *session_;
+  params.thread_id = thread_;
+  params.idempotency_key = fresh_key();
+  courier_.call("fork_thread", schema::to_json(params), [this](const Result<std::string>& reply) {
+    const auto forked = decoded<schema::ForkThreadReply>(reply);
+    if (!forked) return problem(forked.error());
+    hint(fmt::format("continue there with agentrt chat {} --thread {}", forked->session_id.text(),
+                     forked->thread_id.text()));
+  });
 }
 
 // The picker has the terminal meanwhile, as it has it in agentrt resume.

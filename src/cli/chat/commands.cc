@@ -24,6 +24,8 @@ constexpr SlashCommand kCommands[] = {
     {Slash::jobs, "/jobs", "", "list the jobs of the session"},
     {Slash::compact, "/compact", "[TEXT]",
      "replace older turns, as the model sees them, by a summary; TEXT says what it must mention"},
+    {Slash::fork, "/fork", "",
+     "start a thread that continues from the last ended turn; this one stays as it is"},
     {Slash::start_new, "/new", "", "start a new session in this folder"},
     {Slash::resume, "/resume", "[SEARCH]", "choose a session to continue"},
     {Slash::continue_turn, "/continue", "", "continue a turn that is blocked"},

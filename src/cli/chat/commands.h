@@ -23,6 +23,7 @@ enum class Slash {
   sessions,
   jobs,
   compact,
+  fork,
   start_new,
   resume,
   continue_turn,

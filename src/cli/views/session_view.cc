@@ -90,6 +90,10 @@ std::string thread_text(const ThreadSnapshot& thread, const SessionId& session, 
                   paint(word(thread.status_detail), paint_of(thread.status_detail), colour));
   if (thread.status_reason) out += fmt::format(" ({})", one_line(*thread.status_reason));
   out += '\n';
+  if (thread.forked_from)
+    out += fmt::format("  forked from thread {} after turn {}\n",
+                       one_line(thread.forked_from->thread_id.text()),
+                       one_line(thread.forked_from->turn_id.text()));
   if (thread.status_detail == Status::blocked && thread.resumable.value_or(false))
     out += fmt::format("  to resume: agentrt run --session {} --thread {}\n",
                        one_line(session.text()), one_line(thread.thread_id.text()));

@@ -74,7 +74,7 @@ void begin_compaction(Facts& facts, const Turn& turn, std::string_view trigger) 
 }
 
 bool may_compact(const Thread& thread, const Turn& turn, const Settings& settings) {
-  const bool has_something = thread.last || turn.answer > 0;
+  const bool has_something = thread.last || turn.answer > 0 || thread.fork;
   return settings.compacts && has_something && !turn.compaction_failed && !turn.item && !turn.work;
 }
 
@@ -222,6 +222,8 @@ std::optional<Error> wrong_place(const Session& view, const Thread* thread,
 // Whether a turn has ended since the last compaction, or will.
 bool has_news(const Thread& thread) {
   if (thread.active || !thread.queue.empty()) return true;
+  if (!thread.last && thread.fork)
+    return thread.boundaries.empty() || thread.fork->from.sequence > thread.boundaries.back().at;
   if (!thread.last || thread.last->work) return false;
   return thread.boundaries.empty() || thread.last->answer > thread.boundaries.back().at;
 }

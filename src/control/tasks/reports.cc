@@ -183,6 +183,7 @@ namespace {
 constexpr std::size_t kClaimCandidates = 16;
 
 struct ReadTable {
+  const Session& view;
   Needs& needs;
 
   void operator()(const ClaimTask& c) {
@@ -210,6 +211,14 @@ struct ReadTable {
     needs.job_item = c.job_item_id;
   }
   void operator()(const SubmitTurn& c) { needs.thread = c.thread_id; }
+  void operator()(const ForkThread& c) {
+    needs.thread = c.new_thread_id;
+    const Thread* source = find_thread(view, c.thread_id);
+    if (c.turn_id)
+      needs.ended = c.turn_id;
+    else if (source && source->last)
+      needs.ended = source->last->ids.turn;
+  }
   void operator()(const CompleteTask& c) {
     for (const TaskArtifact& artifact : c.artifacts.value_or(std::vector<TaskArtifact>{}))
       needs.refs.push_back(artifact.ref);
@@ -233,14 +242,14 @@ struct ReadTable {
 
 }  // namespace
 
-Needs needs_of(const Command& command) {
+Needs needs_of(const Session& view, const Command& command) {
   Needs needs;
   needs.tasks = plan_admission(command).tasks;
-  std::visit(ReadTable{needs}, command);
+  std::visit(ReadTable{view, needs}, command);
   return needs;
 }
 
-Needs needs_of(const Report& report) {
+Needs needs_of(const Session& /*view*/, const Report& report) {
   Needs needs;
   if (const auto* due = std::get_if<ReportTaskDue>(&report)) {
     needs.tasks = {due->task};

@@ -37,7 +37,7 @@ class TaskDesk {
     in.settings = &settings;
     in.tasks = &tasks_;
     in.approver = approver;
-    in.named.add(gather(needs_of(what)));
+    in.named.add(gather(needs_of(view_, what)));
     Outcome out{decide(view_, what, std::move(in)), {}, view_};
     if (auto* accepted = std::get_if<Accepted>(&out.decision)) {
       const std::size_t before = log_.size();

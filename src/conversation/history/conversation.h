@@ -35,6 +35,8 @@ class Conversation {
   void take(const schema::Fact& fact);
   // Provides the input of the turn in progress, if take() was not given it.
   void set_input(const schema::Fact& submitted);
+  // Forgets the turn in progress: a fork does not inherit it.
+  void drop_current() { current_.reset(); }
   // The message that replaces the covered part, if there is one.
   std::optional<ports::Message> continuation() const;
 

@@ -39,16 +39,13 @@ Result<std::optional<Fact>> read_input(store::Store& store, const ports::History
   return fact;
 }
 
-// Reads the facts of the thread that follow those in the conversation.
-Result<void> read_on(store::Store& store, const ports::HistoryQuery& query,
-                     Conversation& conversation) {
-  TRY_ASSIGN(const Sequence head, store.head(query.session));
-  if (head < query.up_to) return not_stored(query.up_to);
-  Sequence after = conversation.through();
-  if (query.alone) after = std::max(after, query.submitted - 1);
+// Reads the facts of a thread after `after` and up to and with `up_to`.
+Result<void> read_part(store::Store& store, const ports::HistoryQuery& query,
+                       const ThreadId& thread, Sequence after, Sequence up_to,
+                       Conversation& conversation) {
   for (;;) {
     TRY_ASSIGN(const std::vector<Sequence> sequences,
-               store.sent(query.session, query.thread, after, query.up_to, kFactsTogether));
+               store.sent(query.session, thread, after, up_to, kFactsTogether));
     TRY_ASSIGN(const auto events, store.events_at(query.session, sequences));
     for (const store::Event& each : events) {
       TRY_ASSIGN(const Fact fact, decode(each.event));
@@ -58,6 +55,27 @@ Result<void> read_on(store::Store& store, const ports::HistoryQuery& query,
     if (sequences.size() < kFactsTogether) return {};
     after = sequences.back();
   }
+}
+
+// Reads the facts of the thread that follow those in the conversation.
+Result<void> read_on(store::Store& store, const ports::HistoryQuery& query,
+                     Conversation& conversation) {
+  TRY_ASSIGN(const Sequence head, store.head(query.session));
+  if (head < query.up_to) return not_stored(query.up_to);
+  Sequence after = conversation.through();
+  if (query.alone) after = std::max(after, query.submitted - 1);
+  return read_part(store, query, query.thread, after, query.up_to, conversation);
+}
+
+// Begins a conversation with the parts of other threads that it inherits. A turn of theirs that was
+// running at the end of a part is not part of it.
+Result<Conversation> begin(store::Store& store, const ports::HistoryQuery& query) {
+  Conversation conversation(query.session, query.covered_through, query.continuation_ref);
+  for (const ports::HistoryQuery::Part& part : query.inherited) {
+    TRY(read_part(store, query, part.thread, conversation.through(), part.up_to, conversation));
+    conversation.drop_current();
+  }
+  return conversation;
 }
 
 Result<Tools> read_tools(store::Store& store, const ports::HistoryQuery& query,
@@ -126,8 +144,9 @@ void put_past(const Past& past, const ports::HistoryQuery& query, ports::History
 Result<ports::HistoryWindow> history_window(store::Store& store, const ports::HistoryQuery& query,
                                             KeptConversations& kept) {
   KeptConversations::Found found = kept.find(query.session, query.thread);
-  if (!found.conversation)
-    found.conversation.emplace(query.session, query.covered_through, query.continuation_ref);
+  if (!found.conversation) {
+    TRY_ASSIGN(found.conversation, begin(store, query));
+  }
   if (!found.live) TRY(read_on(store, query, *found.conversation));
   TRY_ASSIGN(found.submitted, read_input(store, query, *found.conversation));
   kept.keep(query.session, query.thread, found, query.up_to);

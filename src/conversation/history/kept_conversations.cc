@@ -22,10 +22,12 @@ void KeptConversations::add(const Fact& fact) {
     return;
   }
   const Key key{fact.ids.session, fact.ids.thread_id};
-  if (std::holds_alternative<ThreadStarted>(fact.payload)) {
+  if (const auto* started = std::get_if<ThreadStarted>(&fact.payload)) {
     const Place place = put_first(key);
-    place->conversation.emplace(fact.ids.session);
-    place->live = true;
+    place->noted = true;
+    // That of a fork is read from the log when it is needed.
+    place->live = !started->forked_from;
+    if (place->live) place->conversation.emplace(fact.ids.session);
     return measure(place);
   }
   const auto known = by_key_.find(key);

@@ -59,12 +59,15 @@ struct Desk {
     REQUIRE(own != nullptr);
     ports::HistoryQuery out;
     out.session = kSession;
-    out.thread = state::kThread;
+    out.thread = own->ids.thread;
     out.turn = own->ids.turn;
     out.submitted = own->submitted;
     out.up_to = view.sequence;
     out.catalog = own->catalog;
-    const state::Thread& thread = view.threads.at(state::kThread);
+    const state::Thread& thread = view.threads.at(out.thread);
+    if (thread.fork)
+      for (const state::Inherited& part : thread.fork->parts)
+        out.inherited.push_back({part.thread, part.up_to});
     if (!thread.boundaries.empty()) {
       out.covered_through = thread.boundaries.back().covers_through;
       out.continuation_ref = thread.boundaries.back().continuation_ref;
@@ -474,6 +477,57 @@ TEST_CASE("after a compaction the continuation replaces what it covers, also wit
   check({});
   given.completed("2", "Second.").running("3");
   check({"assistant: Second.", "user: ask 3"});
+}
+
+TEST_CASE("a fork sends the turns that it inherits, and then its own") {
+  Given given;
+  KeptConversations kept{1 << 20};
+  std::size_t added = 0;
+  const auto fork = [&](const ThreadId& thread, const ThreadId& source, const std::string& turn,
+                        Sequence end) {
+    given.fact(ThreadScope{kSession, thread},
+               ThreadStarted{.forked_from = ForkPoint{kSession, source, state::turn_ids(turn).turn,
+                                                      end, "ab"}});
+  };
+  const auto check = [&](const std::string& turn, const Lines& expected) {
+    for (; added < given.log().size(); ++added) kept.add(given.log()[added]);
+    const Desk desk{given};
+    CHECK(told(desk.window(turn).messages) == expected);
+    CHECK(told(desk.window(kept, desk.query(turn)).messages) == expected);
+  };
+  const ThreadId a{"fork_a"};
+  const ThreadId b{"fork_b"};
+  given.session().thread_started().running("1").asked("1").completed("1", "One.");
+  const Sequence first = given.view().sequence - 1;
+  given.running("2").asked("2").completed("2", "Two.").running("3").asked("3");
+  fork(a, state::kThread, "1", first);
+  given.running("4", a).asked("4", a);
+  const Lines one{"user: ask 1", "assistant: One."};
+  check("4", {one[0], one[1], "user: ask 4"});
+  given.completed("4", "Four.", a);
+  const Sequence fourth = given.view().sequence - 1;
+  given.completed("3", "Three.");
+  given.running("5", a).asked("5", a);
+  check("5", {one[0], one[1], "user: ask 4", "assistant: Four.", "user: ask 5"});
+  fork(b, a, "4", fourth);
+  given.completed("5", "Five.", a).running("6", b).asked("6", b);
+  check("6", {one[0], one[1], "user: ask 4", "assistant: Four.", "user: ask 6"});
+  kept.discard(kSession);
+  given.completed("6", "Six.", b).running("7", b);
+  check("7", {one[0], one[1], "user: ask 4", "assistant: Four.", "user: ask 6", "assistant: Six.",
+              "user: ask 7"});
+}
+
+TEST_CASE("a turn that was running at the end of the inherited part is not inherited") {
+  Given given;
+  given.session().thread_started().running("1").asked("1").queued("2");
+  given.fact(state::turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "removed"});
+  const ThreadId fork{"fork_a"};
+  given.fact(ThreadScope{kSession, fork},
+             ThreadStarted{.forked_from = ForkPoint{kSession, state::kThread, TurnId{"turn_2"},
+                                                    given.view().sequence, "ab"}});
+  given.completed("1", "One.").running("3", fork).asked("3", fork);
+  CHECK(told(Desk{given}.window("3").messages) == Lines{"user: ask 3"});
 }
 
 TEST_CASE("a message after a restart follows what was already sent") {

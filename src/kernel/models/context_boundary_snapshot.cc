@@ -69,7 +69,7 @@ Result<std::string> context_boundary_snapshot(const Source& source) {
   model.session_id = source.view.id;
   model.thread_id = *source.thread;
   model.rollbacks = absent(Honesty::not_applicable, "this version rolls no threads back");
-  model.forked_from = absent(Honesty::not_applicable, "this version forks no threads");
+  model.forked_from = absent(Honesty::not_applicable, "the thread is not a fork");
   model.missing_facts =
       absent(Honesty::not_applicable, "a session with missing facts cannot be read");
   model.unknown_facts = source.view.unknown_facts;
@@ -79,6 +79,7 @@ Result<std::string> context_boundary_snapshot(const Source& source) {
     return finished(model, source);
   }
   model.turns = thread->turns;
+  if (thread->fork) model.forked_from = part(thread->fork->from);
   TRY_ASSIGN(model.selected, selected(source, *thread));
   for (const state::Boundary& boundary : thread->boundaries | std::views::reverse)
     model.compactions.push_back(

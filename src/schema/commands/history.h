@@ -33,4 +33,29 @@ struct CompactThread {
 };
 BOOST_DESCRIBE_STRUCT(CompactThread, (), (session_id, thread_id, instructions, idempotency_key))
 
+inline constexpr std::size_t kForkDepthMax = 64;  // forks of forks
+
+struct ForkThreadReply {
+  SessionId session_id;
+  ThreadId thread_id;  // the new one
+  ForkPoint forked_from;
+  Sequence sequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(ForkThreadReply, (), (session_id, thread_id, forked_from, sequence))
+
+// Starts a thread whose conversation begins with that of another thread, up to the end of a turn.
+struct ForkThread {
+  static constexpr CommandTraits kTraits{"fork_thread", TokenScope::submit, CommandEffect::mutates};
+  using Reply = ForkThreadReply;
+  SessionId session_id;
+  ThreadId thread_id;
+  std::optional<TurnId> turn_id;  // the last turn to inherit; default: the one that ended last
+  std::optional<ThreadId> new_thread_id;
+  std::optional<std::string> idempotency_key;
+
+  bool operator==(const ForkThread&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ForkThread, (),
+                      (session_id, thread_id, turn_id, new_thread_id, idempotency_key))
+
 }  // namespace agentrt::schema

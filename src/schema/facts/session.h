@@ -35,10 +35,13 @@ struct ThreadStarted {
   static constexpr std::string_view kType = "thread.started";
   using Scope = ThreadScope;
   Status status = Status::idle;
+  // The conversation of the thread begins with that of another one, up to this point.
+  std::optional<ForkPoint> forked_from = {};
+  std::optional<std::string> params_hash = {};  // of the fork_thread that chose the id
 
   bool operator==(const ThreadStarted&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ThreadStarted, (), (status))
+BOOST_DESCRIBE_STRUCT(ThreadStarted, (), (status, forked_from, params_hash))
 
 // The thread stopped or resumed for a reason other than the outcome of a turn.
 struct ThreadUpdated {

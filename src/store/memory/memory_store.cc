@@ -165,7 +165,7 @@ Result<Event> MemoryDisk::read(const SessionId& id, const Session& session,
   if (hash != row.hash)
     return std::unexpected(
         damaged_row(id, row.event.sequence, "its hash does not match its bytes"));
-  return Event{place + 1, row.event};
+  return Event{place + 1, row.event, {}, row.hash};
 }
 
 MemoryStore::MemoryStore() : disk_(disk_of_its_own()) {}

@@ -192,7 +192,7 @@ Result<Event> Reader::read_next(const EventRow& row, Place& place) {
   }
   TRY_ASSIGN(Event event, row.read(place.id, *runtime_id, place.hash, from_pack));
   place.sequence = next;
-  place.hash = *row.hash();
+  place.hash = event.hash = *row.hash();
   return event;
 }
 
