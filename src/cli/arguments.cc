@@ -250,7 +250,7 @@ void add_history(CLI::App& app, Parsed& out) {
                    "What the summary must mention, at most 4 KiB")
       ->type_name("TEXT");
   CLI::App* fork =
-      add_verb(app, out, "fork", "Continue from an earlier turn on a thread of its own",
+      add_verb(app, out, "fork", "Continue from an earlier turn, on a new thread",
                "  agentrt fork demo\n"
                "  agentrt fork demo --turn turn_5c1e");
   fork->add_option("session", out.fork.session, "The session")->type_name("SESSION")->required();
