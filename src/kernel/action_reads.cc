@@ -33,6 +33,7 @@ Result<std::string> list_actions(store::Store& store, const ListActions& query,
                                  const Limits& limits) {
   if (query.limit && *query.limit == 0)
     return fail(Code::invalid_params, "limit: expected 1 or more");
+  TRY(check_session(store, query.session_id));
   store::IndexQuery rows;
   rows.kind = std::string(state::kActionKind);
   rows.session = query.session_id;

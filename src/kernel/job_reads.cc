@@ -172,6 +172,7 @@ Result<std::string> read_job(store::Store& store, ports::JobInputs* inputs,
 Result<std::string> list_jobs(store::Store& store, const ListJobs& query, const Limits& limits) {
   if (query.limit && *query.limit == 0)
     return fail(Code::invalid_params, "limit: expected 1 or more");
+  TRY(check_session(store, query.session_id));
   store::IndexQuery rows;
   rows.kind = std::string(kJobKind);
   rows.session = query.session_id;

@@ -77,6 +77,11 @@ Result<void> check_head(store::Store& store, const SessionId& session, Sequence 
 
 }  // namespace
 
+Result<void> check_session(store::Store& store, const std::optional<SessionId>& session) {
+  if (!session) return {};
+  return check_head(store, *session, 0);
+}
+
 std::optional<std::uint64_t> number_of(std::string_view text) {
   std::uint64_t out = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), out);

@@ -26,6 +26,9 @@ using IsStale = std::function<bool(const SessionId&)>;
 // The whole number that the text is, without a sign; nullopt: it is none.
 std::optional<std::uint64_t> number_of(std::string_view text);
 
+// not_found if a session is named that does not exist.
+Result<void> check_session(store::Store& store, const std::optional<SessionId>& session);
+
 // A cursor in a list of index rows, of one session or of all: GENERATION.ORDER:FIRST:ID.
 std::string write_row_cursor(const GenerationId& generation, const store::IndexEntry& entry);
 Result<void> read_row_cursor(const GenerationId& generation, std::string_view cursor,

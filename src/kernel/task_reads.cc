@@ -139,9 +139,10 @@ Result<void> read_job(store::Store& store, const control::Needs& needs, Records&
   return {};
 }
 
-Result<bool> is_stored(store::Store& store, const std::string& ref) {
+// Whether the output is one of this session and has not expired.
+Result<bool> is_stored(store::Store& store, const SessionId& session, const std::string& ref) {
   TRY_ASSIGN(const auto entry, store.find(std::string(kOutputKind), ref));
-  return entry && entry->row.status == kOutputKept;
+  return entry && entry->session == session && entry->row.status == kOutputKept;
 }
 
 }  // namespace
@@ -167,7 +168,7 @@ Result<Gathered> gather(store::Store& store, const SessionId& session, const con
   TRY(read_job(store, needs, records, out.named));
   if (needs.walk) TRY(walk_graph(store, session, *needs.walk, out.named));
   for (const std::string& ref : needs.refs) {
-    TRY_ASSIGN(const bool stored, is_stored(store, ref));
+    TRY_ASSIGN(const bool stored, is_stored(store, session, ref));
     if (!stored) out.named.missing_refs.push_back(ref);
   }
   if (needs.thread) {
@@ -208,10 +209,29 @@ std::size_t limit_of(const std::optional<std::uint64_t>& asked, std::size_t stan
   return std::min<std::size_t>(asked.value_or(standard), limits.page_max);
 }
 
-// Keeps the newest `limit` attempts and edges before number `before`, and sets the cursor if older
-// ones exist. Attempts are numbered from 1; edges by their place in the record.
-Result<void> cut(store::Store& store, const Task& task, std::uint64_t before, std::size_t limit,
+// A place in the attempts, which are numbered from 1, and in the edges, by their index in the
+// record: what comes before it was not read yet.
+struct TaskPlace {
+  std::uint64_t attempt = 0;
+  std::uint64_t edge = 0;
+};
+
+Result<TaskPlace> read_task_cursor(const GenerationId& generation, const std::string& cursor) {
+  const std::size_t dot = cursor.rfind('.');
+  TaskPlace place;
+  TRY_ASSIGN(place.attempt, read_cursor(generation, std::string_view(cursor).substr(0, dot)));
+  const char* end = cursor.data() + cursor.size();
+  if (dot + 1 == cursor.size() ||
+      std::from_chars(cursor.data() + dot + 1, end, place.edge).ptr != end)
+    return fail(Code::invalid_params, "cursor: not a cursor of this task");
+  return place;
+}
+
+// Keeps the newest `limit` attempts and edges before the place, and sets the cursor if older ones
+// exist.
+Result<void> cut(store::Store& store, const Task& task, const TaskPlace& place, std::size_t limit,
                  TaskSnapshot& snapshot) {
+  const std::uint64_t before = place.attempt;
   if (before <= task.attempts_made) {
     // Older attempts are rows of their own, newest first.
     snapshot.attempts.clear();
@@ -238,10 +258,12 @@ Result<void> cut(store::Store& store, const Task& task, std::uint64_t before, st
     }
   }
   auto& edges = *snapshot.relationships;
-  if (edges.size() > limit)
-    edges.erase(edges.begin(), edges.end() - static_cast<std::ptrdiff_t>(limit));
-  if (!attempts.empty() && attempts.front().attempt_count > 1)
-    snapshot.next_cursor = write_cursor(store.generation(), attempts.front().attempt_count);
+  const auto end = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(place.edge, edges.size()));
+  const auto first = std::max<std::ptrdiff_t>(0, end - static_cast<std::ptrdiff_t>(limit));
+  edges = {edges.begin() + first, edges.begin() + end};
+  const std::uint64_t oldest = attempts.empty() ? 1 : attempts.front().attempt_count;
+  if (oldest > 1 || first > 0)
+    snapshot.next_cursor = fmt::format("{}.{}", write_cursor(store.generation(), oldest), first);
   return {};
 }
 
@@ -252,12 +274,13 @@ Result<std::string> get_task(store::Store& store, const GetTask& query, const Li
   TRY_ASSIGN(const auto entry, store.find(std::string(state::kTaskKind), query.task_id.text()));
   if (!entry || (query.session_id && entry->session != *query.session_id)) return no_task(query);
   TRY_ASSIGN(const Task task, state::decode_task(entry->row.record));
-  std::uint64_t before = task.attempts_made + 1;
+  TaskPlace place{task.attempts_made + 1, task.edges.size()};
   if (query.cursor) {
-    TRY_ASSIGN(before, read_cursor(store.generation(), *query.cursor));
+    TRY_ASSIGN(place, read_task_cursor(store.generation(), *query.cursor));
   }
   TaskSnapshot snapshot = state::task_snapshot(entry->session, task);
-  TRY(cut(store, task, before, limit_of(query.limit, state::kAttemptsKept, limits), snapshot));
+  TRY_ASSIGN(snapshot.root_task_id, TaskRoots(store).of(task));
+  TRY(cut(store, task, place, limit_of(query.limit, state::kAttemptsKept, limits), snapshot));
   return to_json(snapshot);
 }
 
@@ -352,11 +375,13 @@ Result<std::vector<store::IndexEntry>> read_lists(store::Store& store, const Lis
 
 Result<std::string> list_tasks(store::Store& store, const ListTasks& query, const Limits& limits) {
   if (query.limit == 0) return fail(Code::invalid_params, "limit: expected 1 or more");
+  TRY(check_session(store, query.session_id));
   const std::size_t wanted = limit_of(query.limit, limits.page_turns_default, limits);
   std::optional<ListPlace> place;
   if (query.cursor) {
     TRY_ASSIGN(place, read_place(store.generation(), *query.cursor));
   }
+  TaskRoots roots(store);
   std::string out = R"({"data":[)";
   std::size_t found = 0;
   std::size_t scanned = 0;
@@ -375,7 +400,7 @@ Result<std::string> list_tasks(store::Store& store, const ListTasks& query, cons
       TRY_ASSIGN(const Task task, state::decode_task(entry.row.record));
       if (!selected(query, task)) continue;
       if (found++ > 0) out += ',';
-      TRY_ASSIGN(const TaskSnapshot snapshot, listed_task(entry));
+      TRY_ASSIGN(const TaskSnapshot snapshot, listed_task(entry, roots));
       out += to_json(snapshot);
     }
   }
@@ -388,9 +413,29 @@ Result<std::string> list_tasks(store::Store& store, const ListTasks& query, cons
   return out + "}";
 }
 
-Result<TaskSnapshot> listed_task(const store::IndexEntry& entry) {
+Result<TaskId> TaskRoots::of(const state::Task& task) {
+  std::vector<TaskId> path;  // up to the root
+  TaskId at = task.task_id;
+  std::optional<TaskId> above = task.parent_task_id;
+  while (above && path.size() < kLevelsMax) {
+    if (const auto known = roots_.find(at); known != roots_.end()) {
+      at = known->second;
+      break;
+    }
+    path.push_back(std::exchange(at, *above));
+    TRY_ASSIGN(const auto entry, store_.find(std::string(state::kTaskKind), at.text()));
+    if (!entry) break;
+    TRY_ASSIGN(const Task parent, state::decode_task(entry->row.record));
+    above = parent.parent_task_id;
+  }
+  for (TaskId& id : path) roots_.insert_or_assign(std::move(id), at);
+  return at;
+}
+
+Result<TaskSnapshot> listed_task(const store::IndexEntry& entry, TaskRoots& roots) {
   TRY_ASSIGN(const Task task, state::decode_task(entry.row.record));
   TaskSnapshot snapshot = state::task_snapshot(entry.session, task);
+  TRY_ASSIGN(snapshot.root_task_id, roots.of(task));
   if (snapshot.attempts.size() > 1)
     snapshot.attempts.erase(snapshot.attempts.begin(), snapshot.attempts.end() - 1);
   return snapshot;
@@ -403,13 +448,23 @@ Result<std::vector<TaskSnapshot>> open_tasks(store::Store& store, const SessionI
   query.session_id = session;
   query.thread_id = thread;
   if (!thread)
-    query.status = {TaskStatus::draft,    TaskStatus::accepted,  TaskStatus::queued,
-                    TaskStatus::running,  TaskStatus::blocked,   TaskStatus::paused,
-                    TaskStatus::retrying, TaskStatus::cancelling};
+    query.status = {TaskStatus::draft,
+                    TaskStatus::accepted,
+                    TaskStatus::queued,
+                    TaskStatus::preparing,
+                    TaskStatus::running,
+                    TaskStatus::waiting_input,
+                    TaskStatus::waiting_permission,
+                    TaskStatus::waiting_resource,
+                    TaskStatus::blocked,
+                    TaskStatus::paused,
+                    TaskStatus::retrying,
+                    TaskStatus::cancelling};
   TRY_ASSIGN(const auto rows, read_lists(store, query, std::nullopt, limit));
+  TaskRoots roots(store);
   std::vector<TaskSnapshot> out;
   for (const store::IndexEntry& entry : rows) {
-    TRY_ASSIGN(TaskSnapshot snapshot, listed_task(entry));
+    TRY_ASSIGN(TaskSnapshot snapshot, listed_task(entry, roots));
     if (!ended(snapshot.status)) out.push_back(std::move(snapshot));
   }
   return out;

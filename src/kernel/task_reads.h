@@ -2,6 +2,7 @@
 // the commands get_task and list_tasks. All of them block and run on a worker.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,23 @@ Result<std::string> list_tasks(store::Store& store, const schema::ListTasks& que
 Result<std::vector<schema::TaskSnapshot>> open_tasks(store::Store& store, const SessionId& session,
                                                      const std::optional<ThreadId>& thread,
                                                      std::size_t limit);
+
+// Finds the roots of tasks: the task without a parent above each. Keeps what it has found, so that
+// a list of siblings reads their ancestors once.
+class TaskRoots {
+ public:
+  explicit TaskRoots(store::Store& store) : store_(store) {}
+
+  Result<TaskId> of(const state::Task& task);
+
+ private:
+  static constexpr std::size_t kLevelsMax = 10'000;  // in case a damaged store has a cycle
+
+  store::Store& store_;
+  std::map<TaskId, TaskId> roots_;
+};
+
 // The record as an entry of a list: with its newest attempt alone.
-Result<schema::TaskSnapshot> listed_task(const store::IndexEntry& entry);
+Result<schema::TaskSnapshot> listed_task(const store::IndexEntry& entry, TaskRoots& roots);
 
 }  // namespace agentrt::kernel

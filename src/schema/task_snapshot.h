@@ -99,6 +99,7 @@ struct TaskSnapshot {
   TaskId task_id;
   SessionId session_id;
   std::optional<TaskId> parent_task_id;
+  std::optional<TaskId> root_task_id;  // the top of its tree; its own id without a parent
   std::optional<ThreadId> thread_id;
   std::optional<TurnId> turn_id;  // of its newest attempt
   std::optional<std::string> title;
@@ -141,12 +142,12 @@ struct TaskSnapshot {
   bool operator==(const TaskSnapshot&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TaskSnapshot, (),
-                      (task_id, session_id, parent_task_id, thread_id, turn_id, title, objective,
-                       task_kind, task_family, visibility, status, status_reason, priority,
-                       requested_by, owner, assignee, scope, constraints, task_profile, acceptance,
-                       missing, retry_policy, progress, current_run_id, attempt_count, attempts,
-                       relationships, blockers, children, artifacts, output_refs, evidence_refs,
-                       delivery_state, last_error, retry_at, deadline_at, created_at, updated_at,
-                       started_at, ended_at, next_cursor))
+                      (task_id, session_id, parent_task_id, root_task_id, thread_id, turn_id, title,
+                       objective, task_kind, task_family, visibility, status, status_reason,
+                       priority, requested_by, owner, assignee, scope, constraints, task_profile,
+                       acceptance, missing, retry_policy, progress, current_run_id, attempt_count,
+                       attempts, relationships, blockers, children, artifacts, output_refs,
+                       evidence_refs, delivery_state, last_error, retry_at, deadline_at, created_at,
+                       updated_at, started_at, ended_at, next_cursor))
 
 }  // namespace agentrt::schema

@@ -117,6 +117,10 @@ bool is_free(const Task& task) {
          blockers_of(task).empty();
 }
 
+bool is_idle(const Task& task) {
+  return !ended(task.status) && task.status != TaskStatus::cancelling && !task.current_run_id;
+}
+
 std::int64_t heartbeat_of(const Task& task) {
   const TaskAttempt* attempt = open_attempt(task);
   if (!attempt) return 0;
@@ -135,8 +139,8 @@ static bool lacked_children(const Task& task) {
 bool continues(const Task& task) {
   if (task.status == TaskStatus::completed) return task.dependants > 0;
   if (task.status == TaskStatus::cancelling) {
-    const bool live = task.children_open > task.children_cancelling;
-    if (task.propagates.value_or(true) && live) return true;
+    // Without propagation, children that have not started are cancelled.
+    if (task.children_open > task.children_cancelling) return true;
     return task.children_open == 0 && !task.current_run_id;
   }
   if (task.status == TaskStatus::blocked) return task.children_open == 0 && lacked_children(task);
@@ -170,6 +174,7 @@ std::vector<std::string> terms_of(const Task& task) {
     out.push_back(term("parent=", task.parent_task_id->text()));
     if (!ended(task.status) && task.status != TaskStatus::cancelling)
       out.push_back(term("live=", task.parent_task_id->text()));
+    if (is_idle(task)) out.push_back(term("idle=", task.parent_task_id->text()));
   }
   for (const TaskId& blocker : blockers_of(task)) out.push_back(term("waits=", blocker.text()));
   if (is_free(task)) {
@@ -230,6 +235,7 @@ class TaskFolder {
     made.retry_policy = p.retry_policy;
     made.delivery_state = p.delivery_state;
     made.params_hash = p.params_hash;
+    made.created_blocked = p.blocked;
     made.created_at = fact_.at;
     if (!fact_.ids.turn_id.empty()) made.turn_id = fact_.ids.turn_id;
     task_ = &made;
@@ -260,7 +266,7 @@ class TaskFolder {
     task_->timeout_left_ms.reset();
     move_to(p.status, {});
   }
-  void operator()(const TaskAccepted& p) { move_to(p.status, p.reason); }
+  void operator()(const TaskAccepted& p) { move_to(p.status, {}); }
   void operator()(const TaskQueued& p) {
     if (!task_) return;
     task_->next_worker = p.worker;

@@ -116,6 +116,7 @@ struct Task {
   std::optional<schema::TaskWorker> next_worker;  // starts by itself when nothing holds it up
   std::optional<bool> propagates;                 // of a cancellation
   std::optional<std::string> params_hash;
+  std::optional<bool> created_blocked = {};
   std::optional<TaskTimer> deadline;
   std::optional<TaskTimer> timeout;             // of the open attempt
   std::optional<std::int64_t> timeout_left_ms;  // while paused
@@ -136,8 +137,9 @@ BOOST_DESCRIBE_STRUCT(Task, (),
                        progress, output_refs, artifacts, evidence_refs, satisfied, delivery_state,
                        missing, current_run_id, attempts_made, attempts, edges, children,
                        children_open, children_cancelling, children_completed, dependants,
-                       next_worker, propagates, params_hash, deadline, timeout, timeout_left_ms,
-                       retry, grace, last_error, created_at, updated_at, started_at, ended_at))
+                       next_worker, propagates, params_hash, created_blocked, deadline, timeout,
+                       timeout_left_ms, retry, grace, last_error, created_at, updated_at,
+                       started_at, ended_at))
 
 // The open attempt; null: none.
 const TaskAttempt* open_attempt(const Task& task);
@@ -145,6 +147,8 @@ const TaskAttempt* open_attempt(const Task& task);
 std::vector<TaskId> blockers_of(const Task& task);
 // Whether claim_task may take it, if it is not assigned to someone else.
 bool is_free(const Task& task);
+// Whether it has neither ended nor an open attempt, and is not being cancelled.
+bool is_idle(const Task& task);
 // The heartbeat interval of the open attempt in milliseconds; 0: none.
 std::int64_t heartbeat_of(const Task& task);
 // Whether the task has consequences that are not recorded yet (schema::ReportTaskContinues).

@@ -5,6 +5,7 @@ import threading
 import time
 import unittest
 
+from chat_test import ChatTerminal
 from harness import Case, wait_until
 
 EXTERNAL = {"kind": "external", "name": "ci"}
@@ -157,11 +158,38 @@ class Workers(Tasks):
         self.assertEqual(self.task("a")["statusReason"], "acceptance")
         error = self.refused("conflict", "complete_task", taskId="a")
         self.assertEqual(error["details"]["missing"][0]["name"], "reviewed")
+        self.assertEqual(error["message"], "task a cannot be completed: statement reviewed: it is "
+                         "not among the satisfied statements")
+        # An output of another session is none of this one.
+        self.daemon.ok("create_session", sessionId="other")
+        ref = self.daemon.request("POST", "/v1/outputs?sessionId=other", b"x").json["outputRef"]
+        error = self.refused("conflict", "complete_task", taskId="a", satisfied=["reviewed"],
+                             artifacts=[{"name": "bin", "ref": ref}])
+        self.assertIn(f"artifact bin: {ref} is not stored in this session", error["message"])
         self.daemon.ok("complete_task", taskId="a", satisfied=["reviewed"])
         self.assertEqual(self.status("a"), "completed")
 
 
 class Ends(Tasks):
+    def test_without_propagation_only_started_children_go_on(self):
+        self.create("all")
+        self.create("started", parentTaskId="all",
+                    retryPolicy={"maxAttempts": 5, "backoffMs": 0})
+        self.create("idle", parentTaskId="all")
+        self.create("below", parentTaskId="idle")
+        run = self.daemon.ok("start_task", taskId="started", worker=EXTERNAL)["runId"]
+        reply = self.daemon.ok("cancel_task", taskId="all", reason="enough", propagate=False)
+        self.assertEqual(reply["status"], "cancelling")
+        self.wait_status("idle", "cancelled")
+        self.assertEqual(self.status("below"), "cancelled")
+        self.assertEqual((self.status("started"), self.status("all")), ("running", "cancelling"))
+        self.restart()
+        # Nothing is started beneath it any more, so the policy does not retry.
+        reply = self.daemon.ok("fail_task", taskId="started", runId=run, error={
+            "category": "exit_nonzero", "message": "exit 1", "retryable": True})
+        self.assertEqual(reply["status"], "failed")
+        self.wait_status("all", "cancelled")
+
     def test_cancellation_reaches_children_over_a_restart(self):
         self.create("top")
         for number in range(40):
@@ -188,7 +216,84 @@ class Ends(Tasks):
         self.wait_status("b", "timed_out")
 
 
+class Replies(Tasks):
+    def test_roots_and_older_edges_are_listed(self):
+        self.create("root")
+        self.create("child", parentTaskId="root")
+        self.create("leaf", parentTaskId="child")
+        self.assertEqual({row["taskId"]: row["rootTaskId"] for row in self.daemon.ok(
+            "list_tasks", sessionId="s")["data"]}, dict.fromkeys(("root", "child", "leaf"), "root"))
+        self.daemon.ok("unlink_tasks", taskId="child", kind="parent", targetId="root")
+        self.restart()
+        self.assertEqual(self.task("leaf")["rootTaskId"], "child")
+        for number in range(7):
+            self.daemon.ok("link_tasks", taskId="leaf", kind="evidence", targetId=f"out_{number}")
+        seen, cursor = [], {}
+        while True:
+            page = self.daemon.ok("get_task", taskId="leaf", limit=3, **cursor)
+            seen = [edge["targetId"] for edge in page["relationships"]] + seen
+            if "nextCursor" not in page:
+                break
+            cursor = {"cursor": page["nextCursor"]}
+        self.assertEqual(seen, ["child"] + [f"out_{number}" for number in range(7)])
+        self.refused("invalid_params", "get_task", taskId="leaf", cursor="1.2")
+
+    def test_the_same_creation_gets_the_same_reply(self):
+        self.create("a")
+        self.create("p")
+        made = {"b": self.create("b", draft=True),
+                "c": self.create("c", parentTaskId="p", blockedBy=["a", "b", "a"])}
+        self.daemon.ok("update_task", taskId="b", draft=False)
+        self.daemon.ok("unlink_tasks", taskId="c", kind="blocked_by", targetId="b")
+        self.daemon.ok("cancel_task", taskId="c", reason="no")
+        self.restart()
+        self.assertEqual(made["b"], self.create("b", draft=True))
+        self.assertEqual(made["c"], self.create("c", parentTaskId="p", blockedBy=["a", "b", "a"]))
+
+    def test_lists_of_an_unknown_session_are_refused(self):
+        for command in ("list_tasks", "list_jobs", "list_actions", "list_subagents"):
+            self.refused("not_found", command, sessionId="nobody")
+        self.assertEqual(self.home.run("jobs", "--session", "nobody").returncode, 1)
+
+    def test_limits_are_named(self):
+        self.daemon.stop()
+        config = self.home.folder / "config/agentrt/config.toml"
+        config.write_text(config.read_text() + "[limits]\ntasks_max = 5\ntask_edges_max = 2\n"
+                          "task_depth_max = 2\n")
+        self.daemon = self.start()
+        self.create("a")
+        self.create("b", parentTaskId="a")
+        for key, params in (("task_depth_max", {"parentTaskId": "b"}),
+                            ("task_edges_max", {"blockedBy": ["a", "b"], "parentTaskId": "a"})):
+            error = self.refused("limit_exceeded", "create_task", sessionId="s", objective="x",
+                                 **params)
+            self.assertEqual(error["details"]["limit"], f"limits.{key}")
+        self.daemon.ok("link_tasks", taskId="b", kind="source_task", targetId="a")
+        error = self.refused("limit_exceeded", "link_tasks", taskId="b", kind="evidence",
+                             targetId="out_1")
+        self.assertEqual(error["details"], {"limit": "limits.task_edges_max", "max": 2})
+        for task in ("c", "d", "e"):
+            self.create(task)
+        error = self.refused("limit_exceeded", "create_task", sessionId="s", objective="x")
+        self.assertEqual(error["details"]["limit"], "limits.tasks_max")
+        self.daemon.ok("cancel_task", taskId="e", reason="room")
+        self.create("f")
+
+
 class Terminal(Tasks):
+    def test_a_watched_tree_is_redrawn_in_place_and_ends_with_130(self):
+        for number in range(30):
+            self.create(f"t{number}", title=f"task number {number}")
+        watch = ChatTerminal(self, words=("tasks", "--session", "s", "--watch"))
+        watch.sees("task number 0").sees("… 8 more lines")
+        self.daemon.ok("start_task", taskId="t0", worker=EXTERNAL)
+        watch.sees("worker ci")
+        watch.resize(60, 12)
+        watch.sees("… 20 more lines")
+        watch.type("\x03")
+        self.assertEqual(watch.end(), 130)
+        self.assertEqual(watch.screen.text().count("task number 0 "), 1)
+
     def test_the_tree_shows_reasons_and_the_next_command(self):
         self.create("release", title="release 2.4")
         self.create("build", title="build packages", parentTaskId="release")

@@ -1088,6 +1088,7 @@ export interface GetTaskReply {
   taskId: string;
   sessionId: string;
   parentTaskId?: string;
+  rootTaskId?: string;
   threadId?: string;
   turnId?: string;
   title?: string;
@@ -1145,6 +1146,7 @@ export interface ListTasksReply {
     taskId: string;
     sessionId: string;
     parentTaskId?: string;
+    rootTaskId?: string;
     threadId?: string;
     turnId?: string;
     title?: string;
@@ -2084,6 +2086,7 @@ export interface TaskSnapshot {
   taskId: string;
   sessionId: string;
   parentTaskId?: string;
+  rootTaskId?: string;
   threadId?: string;
   turnId?: string;
   title?: string;
@@ -2348,6 +2351,7 @@ export interface TaskCreated {
   retryPolicy?: RetryPolicy;
   deliveryState?: DeliveryStatus;
   paramsHash?: string;
+  blocked?: boolean;
 }
 
 export interface TaskStarted {

@@ -92,7 +92,8 @@ std::optional<Error> wrong_parent(const Task& parent, const Inputs& inputs) {
     return Error{Code::limit_exceeded,
                  fmt::format("child tasks are at most {} levels deep (limits.task_depth_max)",
                              inputs.settings->task_depth_max),
-                 {}};
+                 fmt::format(R"({{"limit":"limits.task_depth_max","max":{}}})",
+                             inputs.settings->task_depth_max)};
   return std::nullopt;
 }
 
@@ -115,24 +116,41 @@ TaskDependencyUpdated edge(EdgeKind kind, std::string target, EdgeStatus status)
           .status = std::string(name_of(status))};
 }
 
-// Adds the edges to the tasks that block the new one. True: it has to wait.
-bool add_blockers(Facts& facts, const TaskScope& scope, const std::vector<const Task*>& blockers) {
-  bool waits = false;
+// Adds the edges to the tasks that block the new one.
+void add_blockers(Facts& facts, const TaskScope& scope, const std::vector<const Task*>& blockers) {
   for (const Task* blocker : blockers) {
     const bool done = blocker->status == TaskStatus::completed;
     facts.add(scope, edge(EdgeKind::blocked_by, blocker->task_id.text(),
                           done ? EdgeStatus::satisfied : EdgeStatus::active));
-    waits |= !done;
   }
-  return waits;
 }
 
-Decided repeated_task(const Session& view, const Task& known, const Inputs& inputs) {
+Error too_many_edges(const Inputs& inputs) {
+  return {Code::limit_exceeded,
+          fmt::format("a task has at most {} edges (limits.task_edges_max)",
+                      inputs.settings->task_edges_max),
+          fmt::format(R"({{"limit":"limits.task_edges_max","max":{}}})",
+                      inputs.settings->task_edges_max)};
+}
+
+// The reply to the first of these commands, which its params and the record determine.
+Decided repeated_task(const Session& view, const CreateTask& command, const Task& known,
+                      const Inputs& inputs) {
   if (known.params_hash != inputs.params_hash)
     return refuse(Code::idempotency_conflict,
                   fmt::format("task {} already exists and was created with other params",
                               known.task_id.text()));
-  return Unchanged{to_json(reply_of(view, known.task_id, known.status))};
+  const bool blocked = known.created_blocked.value_or(false);
+  const bool draft = command.draft.value_or(false);
+  const auto named = command.blocked_by.value_or(std::vector<TaskId>{});
+  TaskReply reply = reply_of(view, known.task_id,
+                             draft     ? TaskStatus::draft
+                             : blocked ? TaskStatus::blocked
+                                       : TaskStatus::accepted);
+  reply.sequence = known.first + (command.parent_task_id ? 1 : 0) +
+                   std::set<TaskId>(named.begin(), named.end()).size() +
+                   (blocked && !draft ? 1 : 0);
+  return Unchanged{to_json(reply)};
 }
 
 Result<std::vector<const Task*>> blockers_named(const Session& view, const CreateTask& command,
@@ -161,7 +179,7 @@ Decided create_task(const Session& view, const CreateTask& command, Inputs input
           Code::idempotency_conflict,
           fmt::format("task {} already exists in another session", command.task_id->text()));
     if (const Task* known = task_of(inputs, *command.task_id))
-      return repeated_task(view, *known, inputs);
+      return repeated_task(view, command, *known, inputs);
   }
   if (command.objective.empty()) return wrong("objective", "a text");
   if (auto error = wrong_members(command, inputs)) return *error;
@@ -174,12 +192,16 @@ Decided create_task(const Session& view, const CreateTask& command, Inputs input
   }
   auto blockers = blockers_named(view, command, inputs);
   if (!blockers) return std::move(blockers).error();
+  if (blockers->size() + (parent ? 1 : 0) > inputs.settings->task_edges_max)
+    return too_many_edges(inputs);
   if (auto error = in_cycle(inputs)) return *error;
   if (view.tasks.active >= inputs.settings->tasks_open_max)
-    return refuse(Code::limit_exceeded,
-                  fmt::format("the session has {} tasks that have not ended (limits.tasks_max): "
-                              "complete or cancel some",
-                              view.tasks.active));
+    return refuse(
+        Code::limit_exceeded,
+        fmt::format("the session has {} tasks that have not ended (limits.tasks_max): "
+                    "complete or cancel some",
+                    view.tasks.active),
+        fmt::format(R"({{"limit":"limits.tasks_max","max":{}}})", inputs.settings->tasks_open_max));
   const TaskId id = command.task_id ? *command.task_id : inputs.ids.next<TaskId>();
   const bool draft = command.draft.value_or(false);
   const TaskScope scope{inputs.session, id};
@@ -201,11 +223,15 @@ Decided create_task(const Session& view, const CreateTask& command, Inputs input
   created.retry_policy = command.retry_policy;
   created.delivery_state = command.delivery_state;
   if (command.task_id) created.params_hash = inputs.params_hash;
+  const bool waits = std::ranges::any_of(
+      *blockers, [](const Task* blocker) { return blocker->status != TaskStatus::completed; });
+  if (waits) created.blocked = true;
   Facts facts{view, inputs};
   facts.add(scope, std::move(created));
   if (parent) facts.add(scope, edge(EdgeKind::parent, parent->task_id.text(), EdgeStatus::active));
+  add_blockers(facts, scope, *blockers);
   TaskStatus status = draft ? TaskStatus::draft : TaskStatus::accepted;
-  if (add_blockers(facts, scope, *blockers) && !draft) {
+  if (waits && !draft) {
     status = TaskStatus::blocked;
     facts.add(scope, TaskBlocked{.reason = "dependency"});
   }
@@ -309,11 +335,7 @@ std::optional<Error> wrong_edge(const Stored& stored, const Inputs& inputs) {
     return Error{Code::conflict, "a task cannot depend on itself",
                  fmt::format(R"({{"path":{}}})", to_json(std::vector{task.task_id, task.task_id}))};
   if (ended(task.status)) return wrong_state(task, "linked");
-  if (task.edges.size() >= inputs.settings->task_edges_max)
-    return Error{Code::limit_exceeded,
-                 fmt::format("a task has at most {} edges (limits.task_edges_max)",
-                             inputs.settings->task_edges_max),
-                 {}};
+  if (task.edges.size() >= inputs.settings->task_edges_max) return too_many_edges(inputs);
   if (stored.kind == EdgeKind::parent) {
     if (task.parent_task_id)
       return Error{Code::conflict,

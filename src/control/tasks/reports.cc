@@ -95,13 +95,16 @@ void unblock(Facts& facts, const Task& task, const std::vector<TaskId>& page,
   }
 }
 
-// One page of children that must be cancelled with the task.
+// One page of children that must be cancelled with the task. Without propagation these are the ones
+// that have not started, because nothing may start beneath the task any more.
 void cancel_children(Facts& facts, const Session& view, const Task& task,
                      const std::vector<TaskId>& page, const Inputs& inputs) {
+  const bool propagates = task.propagates.value_or(true);
   std::set<ThreadId> touched;  // a decision changes the queue of a thread once
   for (const TaskId& id : page) {
     const Task* child = task_of(inputs, id);
     if (!child || ended(child->status) || child->status == TaskStatus::cancelling) continue;
+    if (!propagates && !is_idle(*child)) continue;
     if (const Turn* turn = turn_of(view, *child)) {
       std::vector<ThreadId> concerned = threads_below(view, turn->ids.thread);
       concerned.push_back(turn->ids.thread);
@@ -109,7 +112,8 @@ void cancel_children(Facts& facts, const Session& view, const Task& task,
         continue;
       touched.insert(concerned.begin(), concerned.end());
     }
-    facts.request_cancel(*child, fmt::format("task {} was cancelled", task.task_id.text()), true);
+    facts.request_cancel(*child, fmt::format("task {} was cancelled", task.task_id.text()),
+                         propagates);
   }
 }
 
@@ -160,7 +164,7 @@ Decided task_silent(const Session& view, const ReportTaskSilent& report, Inputs 
 
 Decided task_continues(const Session& view, const ReportTaskContinues& report, Inputs inputs) {
   const Task* task = task_of(inputs, report.task);
-  if (!task || !continues(*task) || inputs.named.lists.size() < 2) return Unchanged{};
+  if (!task || !continues(*task) || inputs.named.lists.size() < 3) return Unchanged{};
   Facts facts{view, inputs};
   if (task->status == TaskStatus::completed)
     unblock(facts, *task, inputs.named.lists[0], inputs);
@@ -169,7 +173,8 @@ Decided task_continues(const Session& view, const ReportTaskContinues& report, I
   else if (task->status == TaskStatus::queued && !beneath_cancelled(task, inputs))
     start_next_attempt(facts, view, *task, inputs);
   else if (task->status == TaskStatus::cancelling && task->children_open > 0)
-    cancel_children(facts, view, *task, inputs.named.lists[1], inputs);
+    cancel_children(facts, view, *task, inputs.named.lists[task->propagates.value_or(true) ? 1 : 2],
+                    inputs);
   else if (task->status == TaskStatus::cancelling)
     facts.add(TaskScope{inputs.session, task->task_id},
               TaskCancelled{.reason = task->status_reason.value_or("cancelled")});
@@ -260,7 +265,8 @@ Needs needs_of(const Session& /*view*/, const Report& report) {
     needs.tasks = {next->task};
     needs.job_of = next->task;
     needs.lists = {{"waits=" + next->task.text(), kTaskPageMax, true},
-                   {"live=" + next->task.text(), kTaskPageMax, true}};
+                   {"live=" + next->task.text(), kTaskPageMax, true},
+                   {"idle=" + next->task.text(), kTaskPageMax, true}};
   }
   return needs;
 }

@@ -1,5 +1,6 @@
 // control/tasks/runs.cc: decides how attempts of tasks start, report and end.
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -182,6 +183,19 @@ Decided append_task_progress(const Session& view, const AppendTaskProgress& comm
 
 namespace {
 
+// "artifact bin: there is no artifact of this name; statement tested: …"
+std::string told(const std::vector<MissingCondition>& missing) {
+  constexpr std::size_t kNamed = 3;
+  std::string out;
+  for (const MissingCondition& each : missing | std::views::take(kNamed)) {
+    const bool named = !each.name.empty() && each.name != name_of(each.kind);
+    out += fmt::format("{}{}{}{}: {}", out.empty() ? "" : "; ", name_of(each.kind),
+                       named ? " " : "", named ? each.name : "", each.reason);
+  }
+  if (missing.size() > kNamed) out += fmt::format("; and {} more", missing.size() - kNamed);
+  return out;
+}
+
 std::optional<Error> not_completable(const Task& task, const CompleteTask& command) {
   if (command.run_id) {
     if (auto error = other_run(task, *command.run_id)) return error;
@@ -228,8 +242,7 @@ Decided complete_task(const Session& view, const CompleteTask& command, Inputs i
   if (const auto missing = unmet(task, command, inputs.named.missing_refs); !missing.empty())
     return refuse(
         Code::conflict,
-        fmt::format("task {} lacks {} conditions of its completion", task.task_id.text(),
-                    missing.size()),
+        fmt::format("task {} cannot be completed: {}", task.task_id.text(), told(missing)),
         fmt::format(R"({{"status":"{}","missing":{}}})", name_of(task.status), to_json(missing)));
   end_attempt();
   facts.add(scope, TaskCompleted{.summary = command.summary,
@@ -262,7 +275,7 @@ Decided fail_task(const Session& view, const FailTask& command, Inputs inputs) {
   TaskReply reply = reply_of(view, task.task_id, TaskStatus::failed);
   if (cancels) {
     reply.status = task.children_open > 0 ? TaskStatus::cancelling : TaskStatus::cancelled;
-  } else if (const auto retry = retry_of(task, command.error, TaskStatus::failed)) {
+  } else if (const auto retry = retry_of(task, command.error, TaskStatus::failed, inputs)) {
     reply.status = TaskStatus::retrying;
     reply.retry_at = inputs.now + retry->after_ms;
   }

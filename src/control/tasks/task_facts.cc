@@ -177,10 +177,11 @@ std::vector<MissingCondition> unmet(const Task& task, const CompleteTask& given,
   };
   for (const TaskArtifact& artifact : given.artifacts.value_or(std::vector<TaskArtifact>{}))
     if (missing(artifact.ref))
-      out.push_back(
-          {AcceptanceKind::artifact, artifact.name, fmt::format("{} is not stored", artifact.ref)});
+      out.push_back({AcceptanceKind::artifact, artifact.name,
+                     fmt::format("{} is not stored in this session", artifact.ref)});
   for (const std::string& ref : given.evidence_refs.value_or(std::vector<std::string>{}))
-    if (missing(ref)) out.push_back({AcceptanceKind::evidence, ref, "it is not stored"});
+    if (missing(ref))
+      out.push_back({AcceptanceKind::evidence, ref, "it is not stored in this session"});
   const auto delivery = given.delivery_state ? given.delivery_state : task.delivery_state;
   if (delivery && *delivery != DeliveryStatus::delivered &&
       *delivery != DeliveryStatus::not_applicable)
@@ -218,8 +219,10 @@ std::int64_t backoff_ms(const RetryPolicy& policy, std::uint64_t attempts) {
   return std::min(delay, most);
 }
 
-std::optional<Retry> retry_of(const Task& task, const Failure& error, TaskStatus end) {
-  if (!task.retry_policy || task.attempts.empty()) return std::nullopt;
+std::optional<Retry> retry_of(const Task& task, const Failure& error, TaskStatus end,
+                              const Inputs& inputs) {
+  if (!task.retry_policy || task.attempts.empty() || beneath_cancelled(&task, inputs))
+    return std::nullopt;
   const RetryPolicy& policy = *task.retry_policy;
   if (task.attempts_made >= policy.max_attempts) return std::nullopt;
   const bool lost = end == TaskStatus::lost;
@@ -295,7 +298,7 @@ void Facts::task_fails(const TaskScope& scope, const Failure& error, TaskStatus 
   const Task* task = task_of(inputs_, scope.ids().task_id);
   if (task && task->status == TaskStatus::cancelling)
     return task_cancels(scope, task->status_reason.value_or("cancelled"));
-  if (const auto retry = task ? retry_of(*task, error, end) : std::nullopt)
+  if (const auto retry = task ? retry_of(*task, error, end, inputs_) : std::nullopt)
     return add(scope, TaskRetrying{.reason = error.message,
                                    .previous_status = end,
                                    .retry_at = inputs_.now + retry->after_ms,

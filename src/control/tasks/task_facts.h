@@ -40,13 +40,14 @@ std::optional<Error> wrong_retry_policy(const schema::RetryPolicy& given);
 // The delay before the next attempt after so many.
 std::int64_t backoff_ms(const schema::RetryPolicy& policy, std::uint64_t attempts);
 
-// When the policy retries an attempt that ended like this; nullopt: it does not.
+// When the policy retries an attempt that ended like this; nullopt: it does not, or the task is
+// beneath one that was cancelled.
 struct Retry {
   std::int64_t after_ms = 0;
   schema::TaskWorker worker;
 };
 std::optional<Retry> retry_of(const state::Task& task, const schema::Failure& error,
-                              schema::TaskStatus end);
+                              schema::TaskStatus end, const Inputs& inputs);
 
 // The options of a turn that works on the task.
 schema::TurnOptions options_of(const state::Task& task);

@@ -64,8 +64,9 @@ Result<Group> read_group(const Source& source, Words words) {
     return std::tie(a.row.first, a.row.id) > std::tie(b.row.first, b.row.id);
   });
   if (all.size() > source.limits.model_entries_max) all.resize(source.limits.model_entries_max);
+  TaskRoots roots(source.store);
   for (const store::IndexEntry& entry : all) {
-    TRY_ASSIGN(TaskSnapshot task, listed_task(entry));
+    TRY_ASSIGN(TaskSnapshot task, listed_task(entry, roots));
     group.tasks.push_back(std::move(task));
   }
   return group;
@@ -82,10 +83,11 @@ Group& group_of(Model& model, TaskStatus status) {
 // The tasks of one thread are in one list, whatever their status.
 Result<void> read_thread(const Source& source, Model& model) {
   store::IndexQuery query = tasks_of(source, "thread=" + source.thread->text());
+  TaskRoots roots(source.store);
   for (std::size_t scanned = 0;;) {
     TRY_ASSIGN(const auto page, source.store.list(query));
     for (const store::IndexEntry& entry : page) {
-      TRY_ASSIGN(TaskSnapshot task, listed_task(entry));
+      TRY_ASSIGN(TaskSnapshot task, listed_task(entry, roots));
       Group& group = group_of(model, task.status);
       ++group.total;
       if (group.tasks.size() < source.limits.model_entries_max)

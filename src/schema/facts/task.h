@@ -27,13 +27,14 @@ struct TaskCreated {
   std::optional<RetryPolicy> retry_policy;
   std::optional<DeliveryStatus> delivery_state;
   std::optional<std::string> params_hash;  // of the command that chose the id
+  std::optional<bool> blocked = {};        // by tasks that had not completed then
 
   bool operator==(const TaskCreated&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TaskCreated, (),
                       (visibility, status, objective, task_kind, title, task_family, thread_id,
                        priority, requested_by, owner, assignee, scope, constraints, task_profile,
-                       acceptance, retry_policy, delivery_state, params_hash))
+                       acceptance, retry_policy, delivery_state, params_hash, blocked))
 
 struct TaskStarted {
   static constexpr std::string_view kType = "task.started";
