@@ -12,6 +12,7 @@ struct Metrics {
   Counter core_steps{0};
   Counter core_steps_over_limit{0};  // longer than kCoreStepLimitUs
   Counter core_step_us_max{0};
+  Counter core_step_cpu_us_max{0};  // processor time, without waits for a processor
   Counter commands_accepted{0};
   Counter commands_repeated{0};
   Counter commands_refused{0};

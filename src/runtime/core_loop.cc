@@ -2,10 +2,22 @@
 
 #include <pthread.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "base/check.h"
 
 namespace agentrt::runtime {
+namespace {
+
+// Processor time of the calling thread.
+std::uint64_t own_cpu_us() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000 +
+         static_cast<std::uint64_t>(used.tv_nsec) / 1'000;
+}
+
+}  // namespace
 
 void CoreLoop::start() {
   thread_ = std::thread([this] { run(); });
@@ -47,7 +59,10 @@ void CoreLoop::cancel(TimerId timer) {
 
 void CoreLoop::run_step(ports::Step& step) {
   const auto before = Clock::now();
+  const std::uint64_t cpu_before = own_cpu_us();
   step();
+  const std::uint64_t cpu_us = own_cpu_us() - cpu_before;
+  if (cpu_us > metrics_.core_step_cpu_us_max) metrics_.core_step_cpu_us_max = cpu_us;
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - before);
   const auto us = static_cast<std::uint64_t>(took.count());
   ++metrics_.core_steps;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <future>
 #include <set>
+#include <thread>
 
 namespace agentrt::runtime {
 namespace {
@@ -33,6 +34,12 @@ TEST_CASE("a step that takes longer than the limit is counted, with how long it 
   CHECK(metrics.core_steps >= 1);
   CHECK(metrics.core_steps_over_limit >= 1);
   CHECK(metrics.core_step_us_max >= ports::kCoreStepLimitUs);
+  CHECK(metrics.core_step_cpu_us_max > 0);
+  const std::uint64_t worked = metrics.core_step_cpu_us_max;
+  loop.post([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  finish(loop);
+  CHECK(metrics.core_step_us_max >= 20'000);
+  CHECK(metrics.core_step_cpu_us_max < std::max<std::uint64_t>(worked + 1, 20'000));
 }
 
 TEST_CASE("steps run in the order they were posted, timers in the order they are due") {

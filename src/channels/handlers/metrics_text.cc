@@ -23,6 +23,8 @@ constexpr std::array kRows{
     Row{"core_steps_over_limit_total", Kind::counter, "Core steps longer than 1 ms",
         &Metrics::core_steps_over_limit},
     Row{"core_step_us_max", Kind::gauge, "Longest core step so far", &Metrics::core_step_us_max},
+    Row{"core_step_cpu_us_max", Kind::gauge, "Largest processor time of a core step so far",
+        &Metrics::core_step_cpu_us_max},
     Row{"commands_accepted_total", Kind::counter, "Commands accepted", &Metrics::commands_accepted},
     Row{"commands_repeated_total", Kind::counter, "Commands answered from an earlier reply",
         &Metrics::commands_repeated},
