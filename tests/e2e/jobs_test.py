@@ -97,6 +97,9 @@ class Commands(Jobs):
         self.assertEqual(failed["2"]["lastError"]["category"], "exit_nonzero")
         refused = self.daemon.call("retry_job_item", jobId="job", jobItemId="1")
         self.assertEqual((refused.status, refused.code), (409, "conflict"))
+        unknown = self.daemon.call("retry_job_item", jobId="job", jobItemId="4")
+        self.assertEqual((unknown.code, unknown.json["error"]["message"][:21]),
+                         ("not_found", "job job has no item 4"))
         (self.home.workspace / "bad").write_text("")
         again = self.daemon.ok("retry_job_item", jobId="job", jobItemId="2", reason="fixed",
                                idempotencyKey="k")
@@ -161,6 +164,10 @@ class Judged(Jobs):
         self.create("bash ./step.sh", [1, 2, 3, 4], jobId="job", options={}, concurrency=2)
         action = wait_until(self.action, what="the question")
         self.assertEqual(self.job("job")["counts"]["running"], 1, "the others wait")
+        for words in (("jobs",), ("jobs", "job"), ("jobs", "--session", "s")):
+            shown = self.home.run(*words).stdout
+            self.assertIn("asks: bash ./step.sh", shown)
+            self.assertIn(f"answer: agentrt approve {action['actionId']}, or agentrt deny", shown)
         self.daemon.ok("respond_action", actionId=action["actionId"], decision="allow")
         self.daemon.wait_event("s", lambda e: e["type"] == "process.started")
         script.write_text("echo other >> ran\n")
@@ -312,6 +319,9 @@ class BadInput(Jobs):
                      retryPolicy={"maxAttempts": 0})
         self.refused("invalid_params", "line 2: its jobItemId a",
                      items=[{"jobItemId": "a", "input": 1}, {"jobItemId": "a", "input": 2}])
+        self.refused("invalid_params", "runner.outputSchema: expected the JSON Schema of an object",
+                     items=items, runner={"kind": "turn", "instruction": "x",
+                                          "outputSchema": {"type": "array"}})
         self.refused("not_found", "upload it again", itemsRef="out_0")
         reply = self.daemon.call("create_job", sessionId="nowhere", items=items,
                                  runner={"kind": "command", "command": "true"})
@@ -521,6 +531,15 @@ class OfTasks(Jobs):
 
 
 class Terminal(Jobs):
+    def test_a_paused_job_says_so(self):
+        job = self.create("sleep 0.3", [1, 2, 3], jobId="job", concurrency=1)
+        self.daemon.ok("pause_task", taskId=job["taskId"], reason="lunch")
+        wait_until(lambda: self.job("job")["counts"]["running"] == 0, what="the end of the item")
+        shown = self.home.run("jobs", "job").stdout
+        self.assertIn("paused: lunch", shown)
+        self.assertIn("resume: agentrt call resume_task "
+                      f"""'{{"taskId":"{job['taskId']}"}}'""", shown)
+
     def test_jobs_are_listed_shown_and_watched(self):
         self.create("n=$(cat); sleep 0.1; [ $n != 2 ]", [1, 2, 3], jobId="job", concurrency=1)
         done = self.home.run("jobs", "job", "--watch")

@@ -41,9 +41,9 @@ std::optional<std::string> wrong_runner(const JobRunner& runner) {
   if (command && runner.output_schema) return only("outputSchema", "turn");
   if (!command && runner.command) return only("command", "command");
   if (!command && runner.timeout_ms) return only("timeoutMs", "command");
-  if (runner.output_schema)
-    if (const auto unusable = unusable_schema(*runner.output_schema))
-      return "runner.outputSchema: " + *unusable;
+  if (runner.output_schema && unusable_schema(*runner.output_schema))
+    return "runner.outputSchema: expected the JSON Schema of an object, because every answer is "
+           "one";
   if (runner.timeout_ms && (*runner.timeout_ms == 0 || *runner.timeout_ms > kCommandTimeoutMaxMs))
     return fmt::format("runner.timeoutMs: expected 1 to {}", kCommandTimeoutMaxMs);
   return std::nullopt;
@@ -351,7 +351,9 @@ namespace {
 std::optional<Error> not_reopened(const Session& view, const JobRecord& known,
                                   const Inputs& inputs) {
   if (known.status == JobStatus::cancelled)
-    return Error{Code::conflict, fmt::format("job {} is cancelled", known.ids.job.text()),
+    return Error{Code::conflict,
+                 fmt::format("job {} is cancelled: its items cannot be retried; create another job",
+                             known.ids.job.text()),
                  R"({"status":"cancelled"})"};
   const state::Task* task = task_of(inputs, known.ids.task);
   if (!task)
@@ -372,7 +374,19 @@ Decided retry_job_item(const Session& view, const RetryJobItem& command, Inputs 
   const JobRecord& known = running ? running->record : *inputs.named.job;
   if (running && is_busy(view, *running, command.job_item_id))
     return not_failed(command.job_item_id, JobItemStatus::running);
-  if (!inputs.named.job_item) return not_failed(command.job_item_id, JobItemStatus::pending);
+  if (!inputs.named.job_item && known.cursor.line == known.items)
+    return refuse(
+        Code::not_found,
+        fmt::format("job {} has no item {}: agentrt jobs {} --status failed lists those "
+                    "that can be retried",
+                    known.ids.job.text(), command.job_item_id.text(), known.ids.job.text()));
+  // Only started items have a row; the others are lines of the input, which is not read here.
+  if (!inputs.named.job_item)
+    return refuse(
+        Code::conflict,
+        fmt::format("job {} has not started an item {}: only a failed item can be retried",
+                    known.ids.job.text(), command.job_item_id.text()),
+        R"({"status":"pending"})");
   const JobItemRecord& item = *inputs.named.job_item;
   if (item.status != JobItemStatus::failed) return not_failed(command.job_item_id, item.status);
   if (state::is_redone(known, item.first) && running)

@@ -364,11 +364,11 @@ TEST_CASE("jobs: a job for a task that waits for others is queued, and starts wh
   done.run_id = started.reply<RunReply>().run_id;
   run.decide(Command{done});
   Named of_first;
-  of_first.lists = {{TaskId{"then"}}, {}};
+  of_first.lists = {{TaskId{"then"}}, {}, {}};
   CHECK(run.decide(Report{ReportTaskContinues{TaskId{"first"}}}, of_first).shape() ==
         "task.dependency.updated");
   Named of_then;
-  of_then.lists = {{}, {}};
+  of_then.lists = {{}, {}, {}};
   of_then.job = run.job().record;
   const Outcome starts = run.decide(Report{ReportTaskContinues{TaskId{"then"}}}, of_then);
   CHECK(starts.shape() == "task.started task.attempt.started job.started");
