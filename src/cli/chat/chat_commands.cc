@@ -231,7 +231,7 @@ void Chat::show_jobs() {
     JobPaper sheet;
     if (paper().width > 0) sheet.width = paper().width;
     sheet.colour = colour();
-    print("\n" + jobs_text(page->data, now_of_clock(), sheet));
+    print("\n" + jobs_text(page->data, {}, now_of_clock(), sheet));
   });
 }
 
@@ -441,7 +441,7 @@ void Chat::show_tasks() {
   courier_.call("list_tasks", schema::to_json(params), [this](const Result<std::string>& reply) {
     const auto tasks = rows_of<schema::TaskSnapshot>(reply);
     if (!tasks) return problem(tasks.error());
-    print("\n" + tasks_text(*tasks, paper(), false));
+    print("\n" + tasks_text({*tasks, {}, now_of_clock()}, paper(), false));
   });
 }
 

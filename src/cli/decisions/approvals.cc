@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/decisions/asking.h"
+#include "cli/decisions/open_actions.h"
 #include "cli/option_word.h"
 #include "cli/sessions/session_ids.h"
 #include "cli/verbs.h"
@@ -13,30 +14,13 @@
 namespace agentrt::cli {
 namespace {
 
-constexpr std::uint64_t kPageMax = 1'000;
-
 Result<ListReply> waiting(const Client& client, const ApprovalsArguments& arguments) {
   schema::ListActions params;
   if (arguments.session) {
     TRY_ASSIGN(params.session_id, find_session(client, *arguments.session));
   }
   if (arguments.all) params.include_resolved = true;
-  params.limit = kPageMax;
-  ListReply whole;
-  do {
-    TRY_ASSIGN(const std::string reply, client.call("list_actions", schema::to_json(params)));
-    TRY_ASSIGN(ListReply page, read_list(reply));
-    for (schema::Json& row : page.data) whole.data.push_back(std::move(row));
-    params.cursor = page.next_cursor;
-  } while (params.cursor);
-  return whole;
-}
-
-Result<std::vector<schema::ActionSnapshot>> read_actions(const ListReply& list) {
-  std::vector<schema::ActionSnapshot> actions(list.data.size());
-  for (std::size_t i = 0; i < actions.size(); ++i)
-    TRY(schema::from_json(list.data[i].text, actions[i], schema::Unknown::ignore));
-  return actions;
+  return list_all_actions(client, std::move(params));
 }
 
 Result<schema::RespondAction> answer_of(const AnswerArguments& arguments) {
@@ -83,8 +67,7 @@ Result<void> fit(const schema::ActionSnapshot& action, const AnswerArguments& ar
 // Adapts the answer if the action is still open; otherwise the runtime reports its outcome.
 Result<void> fit_to_waiting(const Client& client, const AnswerArguments& arguments,
                             schema::RespondAction& answer) {
-  TRY_ASSIGN(const ListReply list, waiting(client, {}));
-  TRY_ASSIGN(const auto actions, read_actions(list));
+  TRY_ASSIGN(const auto actions, open_actions(client, {}));
   for (const schema::ActionSnapshot& action : actions)
     if (action.action_id == answer.action_id) return fit(action, arguments, answer);
   return {};
@@ -100,7 +83,7 @@ int list_approvals(Context& context, const ApprovalsArguments& arguments) {
       output.out(schema::to_json(list) + "\n");
       return kExitDone;
     }
-    TRY_ASSIGN(const auto actions, read_actions(list));
+    TRY_ASSIGN(const auto actions, decode_actions(list));
     output.out(
         actions_text(actions, now_of_clock(), {output.screen().width, output.screen().out_colour}));
     if (!actions.empty()) output.hint("· answer with agentrt approve ID or agentrt deny ID");

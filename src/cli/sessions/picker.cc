@@ -40,9 +40,7 @@ bool contains_words(std::string_view text, std::string_view words) {
 
 std::string state_of(schema::Status status) {
   if (status == schema::Status::idle || schema::ended(status)) return "";
-  std::string out(schema::name_of(status));
-  std::ranges::replace(out, '_', ' ');
-  return out;
+  return spoken_status(schema::name_of(status));
 }
 
 // The length of the key at the start of `bytes`; 0: it is incomplete.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/action_view.h"
 #include "cli/views/terminal.h"
 #include "schema/codec.h"
 
@@ -13,6 +14,9 @@ namespace agentrt::cli {
 namespace {
 
 using namespace schema;
+
+// The reason of a subagent that waits for a person; the command to type says more.
+constexpr std::string_view kActionReason = "action";
 
 struct Mark {
   std::string_view sign;
@@ -52,7 +56,8 @@ std::string detail_of(const SubagentSnapshot& agent) {
     parts.push_back(fmt::format("{} waiting", agent.open_delegations - 1));
   if (agent.last_error && agent.status == ChildStatus::failed)
     parts.push_back(one_line(agent.last_error->message));
-  else if (agent.status_reason && agent.status != ChildStatus::running)
+  else if (agent.status_reason && agent.status != ChildStatus::running &&
+           *agent.status_reason != kActionReason && *agent.status_reason != name_of(agent.status))
     parts.push_back(one_line(*agent.status_reason));
   else if (agent.preview && is_idle(agent.status))
     parts.push_back(one_line(*agent.preview));
@@ -67,9 +72,7 @@ std::string next_of(const SubagentSnapshot& agent) {
       return fmt::format("resume: agentrt call resume_subagent '{{\"subagentId\":\"{}\"}}'", id);
     case ChildStatus::waiting_input:
     case ChildStatus::waiting_permission:
-      return agent.action_id ? fmt::format("answer: agentrt approve {0}, or agentrt deny {0}",
-                                           agent.action_id->text())
-                             : "answer: see agentrt approvals";
+      return agent.action_id ? answer_commands(*agent.action_id) : "answer: see agentrt approvals";
     case ChildStatus::failed:
       return fmt::format(
           "continue: agentrt call send_subagent_input "
@@ -117,8 +120,8 @@ class Tree {
     const Mark mark = mark_of(agent.status);
     const std::string name = name_of_agent(agent);
     const std::size_t used = width_of(indent + branch + name) + 2;
-    std::string rest =
-        fmt::format("{:<18} {}", schema::name_of(agent.status), spoken_age(agent.updated_at, now_));
+    std::string rest = fmt::format("{:<18} {}", spoken_status(schema::name_of(agent.status)),
+                                   spoken_age(agent.updated_at, now_));
     if (const std::string detail = detail_of(agent); !detail.empty()) rest += " · " + detail;
     rest += " · " + agent.subagent_id.text();
     const std::string pad(width_ + 4 > used ? width_ + 4 - used : 2, ' ');
@@ -153,23 +156,13 @@ std::string agents_text(const std::vector<AgentsOfSession>& sessions, Timestamp 
   return out.empty() ? "No subagents.\n" : out;
 }
 
-std::string changes_text(const std::vector<AgentsOfSession>& before,
-                         const std::vector<AgentsOfSession>& now) {
-  std::map<SubagentId, const SubagentSnapshot*> known;
-  for (const AgentsOfSession& each : before)
-    for (const SubagentSnapshot& agent : each.subagents) known[agent.subagent_id] = &agent;
-  std::string out;
-  for (const AgentsOfSession& each : now)
-    for (const SubagentSnapshot& agent : each.subagents) {
-      const auto old = known.find(agent.subagent_id);
-      if (old != known.end() && *old->second == agent) continue;
-      out += fmt::format("{} {} {} {}", format(agent.updated_at), each.session.text(),
-                         agent.subagent_id.text(), name_of_agent(agent));
-      out += fmt::format(": {}", schema::name_of(agent.status));
-      if (const std::string detail = detail_of(agent); !detail.empty()) out += " · " + detail;
-      out += "\n";
-    }
-  return out;
+std::string agent_line(const SessionId& session, const SubagentSnapshot& agent) {
+  std::string out =
+      fmt::format("{} {} {} {}: {}", format(agent.updated_at), session.text(),
+                  agent.subagent_id.text(), name_of_agent(agent), schema::name_of(agent.status));
+  if (const std::string detail = detail_of(agent); !detail.empty()) out += " · " + detail;
+  if (const std::string next = next_of(agent); !next.empty()) out += " · " + next;
+  return out + "\n";
 }
 
 }  // namespace agentrt::cli

@@ -19,8 +19,7 @@ struct AgentsOfSession {
 // command to type next. Lines are shortened to the paper's width; 0: they are not.
 std::string agents_text(const std::vector<AgentsOfSession>& sessions, Timestamp now, Paper paper);
 
-// One line per subagent whose state differs from `before`, for a pipe. Nothing is shortened.
-std::string changes_text(const std::vector<AgentsOfSession>& before,
-                         const std::vector<AgentsOfSession>& now);
+// One line about the subagent, for a pipe. Nothing is shortened.
+std::string agent_line(const SessionId& session, const schema::SubagentSnapshot& agent);
 
 }  // namespace agentrt::cli

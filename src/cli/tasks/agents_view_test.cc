@@ -46,17 +46,22 @@ TEST_CASE("text of a model cannot write to the terminal") {
   demo.subagents[0].role = "\x1b[2J";
   demo.subagents[0].last_error = schema::Failure{schema::Category::internal, "\x1b]0;t\x07", false};
   CHECK_FALSE(agents_text({demo}, kNow, {60, Colour::off}).contains('\x1b'));
-  CHECK_FALSE(changes_text({}, {demo}).contains('\x1b'));
+  CHECK_FALSE(agent_line(demo.session, demo.subagents[0]).contains('\x1b'));
 }
 
-TEST_CASE("in a pipe, each change is one line that is not shortened") {
-  AgentsOfSession before{SessionId{"demo"}, {agent("lead", ChildStatus::running)}};
-  CHECK(changes_text({before}, {before}).empty());
-  AgentsOfSession now = before;
-  now.subagents[0].status = ChildStatus::completed;
-  now.subagents[0].preview = std::string(300, 'x');
-  const std::string text = changes_text({before}, {now});
-  CHECK(text.contains("demo sub_lead lead: completed · " + std::string(300, 'x') + "\n"));
+TEST_CASE("in a pipe, a line is not shortened, and leaves out a reason that says nothing") {
+  SubagentSnapshot lead = agent("lead", ChildStatus::completed);
+  lead.preview = std::string(300, 'x');
+  CHECK(agent_line(SessionId{"demo"}, lead)
+            .ends_with(" demo sub_lead lead: completed · " + std::string(300, 'x') + "\n"));
+  lead = agent("lead", ChildStatus::waiting_permission);
+  lead.status_reason = "action";
+  lead.action_id = ActionId{"action_1"};
+  CHECK(agent_line(SessionId{"demo"}, lead).ends_with(
+      "lead: waiting_permission · answer: agentrt approve action_1, or agentrt deny action_1\n"));
+  CHECK(agents_text({{SessionId{"demo"}, {lead}}}, kNow, {0, Colour::off})
+            .ends_with("? lead     waiting permission just now · sub_lead\n"
+                       "   answer: agentrt approve action_1, or agentrt deny action_1\n"));
 }
 
 }  // namespace agentrt::cli

@@ -31,7 +31,7 @@ std::string mark_of(JobStatus status, Colour colour) {
     case JobStatus::failed:
       return paint("✗", Paint::red, colour);
     case JobStatus::cancelled:
-      return paint("○", Paint::dim, colour);
+      return paint("–", Paint::dim, colour);
   }
   return " ";
 }
@@ -96,22 +96,30 @@ std::string failure_text(const Failure& failure) {
   return fmt::format("{}: {}", name_of(failure.category), one_line(failure.message));
 }
 
-std::string item_lines(const JobId& job, const JobItemView& item, bool last, bool shows_retry,
-                       const JobPaper& paper) {
+std::string retry_command(const JobId& job, const JobItemView& item) {
+  return fmt::format(
+      "retry: agentrt call retry_job_item '{{\"jobId\":\"{}\",\"jobItemId\":\"{}\"}}'",
+      one_line(job.text()), one_line(item.job_item_id.text()));
+}
+
+std::string about_item(const JobItemView& item) {
   std::string about = fmt::format("{:<9}", name_of(item.status));
   if (item.attempt_count > 0) about += fmt::format("  attempt {}", item.attempt_count);
   if (item.last_error && item.status != JobItemStatus::completed)
     about += " · " + failure_text(*item.last_error);
   else if (item.preview)
     about += " · " + one_line(*item.preview);
+  return about;
+}
+
+std::string item_lines(const JobId& job, const JobItemView& item, bool last, bool shows_retry,
+                       const JobPaper& paper) {
+  const std::string about = about_item(item);
   const std::string id = one_line(item.job_item_id.text());
   std::string out =
       fmt::format("{} {} {:<12}  {}\n", last ? "└─" : "├─", mark_of(item.status, paper.colour), id,
                   fitted(about, 8 + std::max<std::size_t>(12, id.size()), paper));
-  if (shows_retry)
-    out += fmt::format(
-        "{}    retry: agentrt call retry_job_item '{{\"jobId\":\"{}\",\"jobItemId\":\"{}\"}}'\n",
-        last ? " " : "│", one_line(job.text()), id);
+  if (shows_retry) out += fmt::format("{}    {}\n", last ? " " : "│", retry_command(job, item));
   return out;
 }
 
@@ -156,8 +164,8 @@ std::string progress_bar(std::uint64_t done, std::uint64_t all, std::size_t cell
   return out + "▏";
 }
 
-std::string job_lines(const JobSummary& job, const JobPace& pace, Timestamp now,
-                      const JobPaper& paper) {
+std::string job_lines(const JobSummary& job, const JobHolds& holds, const JobPace& pace,
+                      Timestamp now, const JobPaper& paper) {
   const std::string id = one_line(job.job_id.text());
   std::string out =
       fmt::format("{} {}  {:<9}  {}\n", mark_of(job.status, paper.colour), id, name_of(job.status),
@@ -168,6 +176,11 @@ std::string job_lines(const JobSummary& job, const JobPace& pace, Timestamp now,
     out += fmt::format("     {}\n", fitted(failure_text(*job.error), 5, paper));
   if (job.status == JobStatus::cancelled && job.reason)
     out += fmt::format("     reason: {}\n", fitted(one_line(*job.reason), 13, paper));
+  if (const auto hold = holds.find(job.job_id);
+      hold != holds.end() && job.status == JobStatus::running) {
+    out += fmt::format("     {}\n", fitted(one_line(hold->second.why), 5, paper));
+    out += paint("     " + hold->second.command, Paint::dim, paper.colour) + "\n";
+  }
   if (job.status == JobStatus::queued)
     out += fmt::format("     {}\n", fitted("its task waits for others: agentrt tasks --session " +
                                                one_line(job.session_id.text()),
@@ -175,11 +188,18 @@ std::string job_lines(const JobSummary& job, const JobPace& pace, Timestamp now,
   return out;
 }
 
-std::string jobs_text(const std::vector<JobSummary>& jobs, Timestamp now, const JobPaper& paper) {
+std::string jobs_text(const std::vector<JobSummary>& jobs, const JobHolds& holds, Timestamp now,
+                      const JobPaper& paper) {
   if (jobs.empty()) return "No jobs. agentrt jobs --help says how to create one.\n";
+  const bool several = std::ranges::any_of(
+      jobs, [&](const JobSummary& job) { return job.session_id != jobs.front().session_id; });
   std::string out;
+  const SessionId* session = nullptr;  // of the lines so far
   for (const JobSummary& job : jobs) {
-    out += job_lines(job, {}, now, paper);
+    if (several && (!session || *session != job.session_id))
+      out += paint("session " + one_line(job.session_id.text()), Paint::bold, paper.colour) + "\n";
+    session = &job.session_id;
+    out += job_lines(job, holds, {}, now, paper);
     if (job.status == JobStatus::failed)
       out += fmt::format("     failed items: agentrt jobs {} --status failed\n",
                          one_line(job.job_id.text()));
@@ -206,9 +226,27 @@ JobSummary summary_of(const GetJobReply& job) {
   return out;
 }
 
+std::string job_line(const JobSummary& job, const JobHolds& holds, Timestamp now) {
+  const std::string text = job_lines(job, {}, {}, now, {});
+  std::string out = text.substr(0, text.find('\n'));
+  if (const auto hold = holds.find(job.job_id); hold != holds.end())
+    out += fmt::format(" · {} · {}", one_line(hold->second.why), hold->second.command);
+  if (job.status == JobStatus::failed && job.error) out += " · " + failure_text(*job.error);
+  if (job.status == JobStatus::cancelled && job.reason) out += " · " + one_line(*job.reason);
+  return out + "\n";
+}
+
+std::string item_line(const JobId& job, const JobItemView& item) {
+  std::string out = fmt::format("{} item {}  {}", mark_of(item.status, Colour::off),
+                                one_line(item.job_item_id.text()), about_item(item));
+  if (item.status == JobItemStatus::failed) out += " · " + retry_command(job, item);
+  return out + "\n";
+}
+
 std::string job_text(const GetJobReply& job, const std::vector<JobItemView>& items,
-                     const JobPace& pace, Timestamp now, const JobPaper& paper) {
-  std::string out = job_lines(summary_of(job), pace, now, paper);
+                     const JobHolds& holds, const JobPace& pace, Timestamp now,
+                     const JobPaper& paper) {
+  std::string out = job_lines(summary_of(job), holds, pace, now, paper);
   bool retry_shown = job.status == JobStatus::cancelled;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool failed = items[i].status == JobItemStatus::failed;

@@ -1,6 +1,7 @@
 // cli/tasks/job_view.h: jobs and their items as text. Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,16 +37,27 @@ struct JobPaper {
   Colour colour = Colour::off;
 };
 
-// One line: mark, id, status, progress. A failed or cancelled job is followed by the reason and the
-// next command to type.
-std::string job_lines(const schema::JobSummary& job, const JobPace& pace, Timestamp now,
-                      const JobPaper& paper);
-// The list of `agentrt jobs`.
-std::string jobs_text(const std::vector<schema::JobSummary>& jobs, Timestamp now,
-                      const JobPaper& paper);
+// Why a running job does not proceed, and the command that lets it.
+struct JobHold {
+  std::string why;
+  std::string command;
+};
+using JobHolds = std::map<JobId, JobHold>;
+
+// One line: mark, id, status, progress. A job that has failed, was cancelled or does not proceed is
+// followed by the reason and the next command to type.
+std::string job_lines(const schema::JobSummary& job, const JobHolds& holds, const JobPace& pace,
+                      Timestamp now, const JobPaper& paper);
+// The list of `agentrt jobs`: under the names of their sessions if there are several.
+std::string jobs_text(const std::vector<schema::JobSummary>& jobs, const JobHolds& holds,
+                      Timestamp now, const JobPaper& paper);
 // A job with a tree of items, and the command that retries a failed one.
 std::string job_text(const schema::GetJobReply& job, const std::vector<schema::JobItemView>& items,
-                     const JobPace& pace, Timestamp now, const JobPaper& paper);
+                     const JobHolds& holds, const JobPace& pace, Timestamp now,
+                     const JobPaper& paper);
+// One line each, whole, for a pipe.
+std::string job_line(const schema::JobSummary& job, const JobHolds& holds, Timestamp now);
+std::string item_line(const JobId& job, const schema::JobItemView& item);
 schema::JobSummary summary_of(const schema::GetJobReply& job);
 
 // One line about the start or the end of a job, for those who follow its session; empty: the fact

@@ -23,24 +23,24 @@ JobSummary job(JobStatus status, JobCounts counts) {
 
 TEST_CASE("jobs: a running job shows a bar, counts, rate and the time left") {
   const JobCounts counts{.pending = 896, .running = 4, .completed = 1'090, .failed = 10};
-  CHECK(job_lines(job(JobStatus::running, counts), {50.0}, kNow, {}) ==
+  CHECK(job_lines(job(JobStatus::running, counts), {}, {50.0}, kNow, {}) ==
         "● job_1  running    ▕███████████░░░░░░░░░▏  55% · 1,100 of 2,000 items · 10 failed · 4 "
         "running · 50/s · 18.0 s left\n     $ make one\n");
   JobPaper narrow;
   narrow.width = 40;
   for (const char* line : {"● job_1  running    ▕██"})
-    CHECK(job_lines(job(JobStatus::running, counts), {50.0}, kNow, narrow).starts_with(line));
+    CHECK(job_lines(job(JobStatus::running, counts), {}, {50.0}, kNow, narrow).starts_with(line));
 }
 
 TEST_CASE("jobs: a failed job names the reason and the next command") {
   JobSummary failed = job(JobStatus::failed, {.completed = 2, .failed = 1});
   failed.ended_at = kNow + 1'500;
   failed.error = Failure{Category::exit_nonzero, "1 of 3 items failed", true};
-  CHECK(jobs_text({failed}, kNow, {}) ==
+  CHECK(jobs_text({failed}, {}, kNow, {}) ==
         "✗ job_1  failed     3 of 3 items · 1 failed · 1.5 s · just now\n     $ make one\n"
         "     exit_nonzero: 1 of 3 items failed\n"
         "     failed items: agentrt jobs job_1 --status failed\n");
-  CHECK(jobs_text({}, kNow, {}).starts_with("No jobs."));
+  CHECK(jobs_text({}, {}, kNow, {}).starts_with("No jobs."));
 }
 
 TEST_CASE("jobs: items form a tree, and the first failed one shows how to retry it") {
@@ -58,7 +58,7 @@ TEST_CASE("jobs: items form a tree, and the first failed one shows how to retry 
     out.last_error = Failure{Category::exit_nonzero, "exit code 1", true};
     return out;
   };
-  CHECK(job_text(reply, {item("a"), item("b")}, {}, kNow, {}) ==
+  CHECK(job_text(reply, {item("a"), item("b")}, {}, {}, kNow, {}) ==
         "✗ job_1  failed     2 of 2 items · 2 failed · just now\n     $ make one\n"
         "├─ ✗ a             failed     attempt 2 · exit_nonzero: exit code 1\n"
         "│    retry: agentrt call retry_job_item '{\"jobId\":\"job_1\",\"jobItemId\":\"a\"}'\n"

@@ -6,6 +6,7 @@
 #include "cli/option_word.h"
 #include "cli/sessions/session_ids.h"
 #include "cli/tasks/agents_view.h"
+#include "cli/tasks/watching.h"
 #include "cli/verbs.h"
 #include "cli/views/session_view.h"
 #include "schema/commands.h"
@@ -14,7 +15,6 @@ namespace agentrt::cli {
 namespace {
 
 constexpr std::uint64_t kPageMax = 1'000;
-constexpr int kWatchMs = 400;                     // between two looks
 constexpr std::uint64_t kSessionsLookedAt = 100;  // the newest, without --session
 
 Result<std::vector<SessionId>> sessions_of(const Client& client, const AgentsArguments& arguments) {
@@ -88,32 +88,19 @@ std::string json_of(const std::vector<AgentsOfSession>& sessions) {
   return out + "]}\n";
 }
 
-// Redraws the tree in place at a terminal; prints one line per change elsewhere.
-Result<int> watch(Context& context, const Client& client, Signals& signals,
-                  const AgentsArguments& arguments) {
-  Output& output = context.output;
-  const bool live = output.screen().out_terminal && context.form() == Form::text;
-  std::vector<AgentsOfSession> before;
-  std::size_t drawn = 0;
-  while (signals.count() == 0) {
-    TRY_ASSIGN(std::vector<AgentsOfSession> now, read_agents(client, arguments));
-    if (context.form() == Form::json) {
-      for (const AgentsOfSession& each : now)
-        for (const schema::SubagentSnapshot& agent : each.subagents)
-          if (!changes_text(before, std::vector{AgentsOfSession{each.session, {agent}}}).empty())
-            output.out(schema::to_json(agent) + "\n");
-    } else if (live) {
-      const std::string text = agents_text(
-          now, now_of_clock(), {terminal_width(output.screen().width), output.screen().out_colour});
-      output.out((drawn > 0 ? fmt::format("\x1b[{}A\x1b[J", drawn) : std::string()) + text);
-      drawn = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-    } else if (!output.out(changes_text(before, now))) {
-      return kExitDone;  // the reader is gone
-    }
-    before = std::move(now);
-    signals.wait(kWatchMs);
-  }
-  return kExitInterrupted;
+Result<Seen> look(Context& context, const Client& client, const AgentsArguments& arguments) {
+  TRY_ASSIGN(const std::vector<AgentsOfSession> sessions, read_agents(client, arguments));
+  const Screen& screen = context.output.screen();
+  Seen seen;
+  seen.text =
+      agents_text(sessions, now_of_clock(),
+                  {screen.out_terminal ? terminal_width(screen.width) : 0, screen.out_colour});
+  for (const AgentsOfSession& each : sessions)
+    for (const schema::SubagentSnapshot& agent : each.subagents)
+      seen.lines.emplace_back(agent.subagent_id.text(), context.form() == Form::json
+                                                            ? schema::to_json(agent) + "\n"
+                                                            : agent_line(each.session, agent));
+  return seen;
 }
 
 }  // namespace
@@ -122,15 +109,15 @@ int list_agents(Context& context, const AgentsArguments& arguments) {
   if (const auto statuses = statuses_of(arguments); !statuses)
     return context.output.problem(statuses.error());
   return with_runtime(context, [&](const Client& client, Signals& signals) -> Result<int> {
-    if (arguments.watch) return watch(context, client, signals, arguments);
-    TRY_ASSIGN(const auto sessions, read_agents(client, arguments));
-    Output& output = context.output;
-    if (context.form() == Form::json)
-      output.out(json_of(sessions));
-    else
-      output.out(agents_text(
-          sessions, now_of_clock(),
-          {output.screen().out_terminal ? output.screen().width : 0, output.screen().out_colour}));
+    if (arguments.watch)
+      return watch(context, signals, [&] { return look(context, client, arguments); });
+    if (context.form() == Form::json) {
+      TRY_ASSIGN(const auto sessions, read_agents(client, arguments));
+      context.output.out(json_of(sessions));
+      return kExitDone;
+    }
+    TRY_ASSIGN(const Seen seen, look(context, client, arguments));
+    context.output.out(seen.text);
     return kExitDone;
   });
 }

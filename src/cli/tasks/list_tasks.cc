@@ -1,11 +1,12 @@
 // cli/tasks/list_tasks.cc: `agentrt tasks`.
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
+#include "cli/decisions/open_actions.h"
 #include "cli/option_word.h"
 #include "cli/sessions/session_ids.h"
+#include "cli/tasks/watching.h"
 #include "cli/verbs.h"
 #include "cli/views/session_view.h"
 #include "cli/views/task_view.h"
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::uint64_t kPageMax = 1'000;
 constexpr std::size_t kTasksMax = 10'000;  // printed at once
-constexpr int kWatchMs = 500;
 
 Result<schema::ListTasks> query_of(const Client& client, const TasksArguments& arguments) {
   schema::ListTasks query;
@@ -51,42 +51,30 @@ Result<std::vector<schema::TaskSnapshot>> decode(const ListReply& list) {
   return tasks;
 }
 
-// Moves the cursor to the first of `lines` lines and clears everything below.
-std::string redraw(std::size_t lines) {
-  return lines == 0 ? "" : fmt::format("\x1b[{}A\x1b[J", lines);
+// Whether a task waits for a person, whose request is worth reading.
+bool any_waits(const std::vector<schema::TaskSnapshot>& tasks) {
+  return std::ranges::any_of(tasks, [](const schema::TaskSnapshot& task) {
+    return task.status == schema::TaskStatus::waiting_permission ||
+           task.status == schema::TaskStatus::waiting_input;
+  });
 }
 
-Result<int> watch(Context& context, const Client& client, Signals& signals,
-                  const schema::ListTasks& query) {
-  Output& output = context.output;
-  const bool live = output.screen().out_terminal && context.form() == Form::text;
-  std::map<std::string, std::string> printed;  // by task id: its last line
-  std::size_t lines = 0;
-  std::string before;
-  for (;;) {
-    TRY_ASSIGN(const ListReply list, read_tasks(client, query));
-    TRY_ASSIGN(const auto tasks, decode(list));
-    if (live) {
-      const std::string text = tasks_text(
-          tasks, {terminal_width(output.screen().width), output.screen().out_colour}, false);
-      if (text != before) {
-        if (!output.out(redraw(lines) + text)) return kExitDone;
-        lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-        before = text;
-      }
-    } else {
-      for (std::size_t i = tasks.size(); i-- > 0;) {
-        const std::string line =
-            context.form() == Form::json ? list.data[i].text + "\n" : task_line(tasks[i], tasks);
-        std::string& last = printed[tasks[i].task_id.text()];
-        if (last == line) continue;
-        last = line;
-        if (!output.out(line)) return kExitDone;
-      }
-    }
-    signals.wait(kWatchMs);
-    if (signals.count() > 0) return kExitDone;
+Result<Seen> look(Context& context, const Client& client, const schema::ListTasks& query) {
+  TRY_ASSIGN(const ListReply list, read_tasks(client, query));
+  TaskList shown{.tasks = {}, .actions = {}, .now = now_of_clock()};
+  TRY_ASSIGN(shown.tasks, decode(list));
+  if (any_waits(shown.tasks)) {
+    TRY_ASSIGN(shown.actions, open_actions(client, query.session_id));
   }
+  const Screen& screen = context.output.screen();
+  Seen seen;
+  seen.text =
+      tasks_text(shown, {terminal_width(screen.width), screen.out_colour}, !screen.out_terminal);
+  const std::vector<std::string> lines = task_lines(shown);
+  for (std::size_t i = lines.size(); i-- > 0;)
+    seen.lines.emplace_back(shown.tasks[i].task_id.text(),
+                            context.form() == Form::json ? list.data[i].text + "\n" : lines[i]);
+  return seen;
 }
 
 }  // namespace
@@ -94,16 +82,15 @@ Result<int> watch(Context& context, const Client& client, Signals& signals,
 int list_tasks(Context& context, const TasksArguments& arguments) {
   return with_runtime(context, [&](const Client& client, Signals& signals) -> Result<int> {
     TRY_ASSIGN(const schema::ListTasks query, query_of(client, arguments));
-    if (arguments.watch) return watch(context, client, signals, query);
-    TRY_ASSIGN(const ListReply list, read_tasks(client, query));
-    Output& output = context.output;
+    if (arguments.watch)
+      return watch(context, signals, [&] { return look(context, client, query); });
     if (context.form() == Form::json) {
-      output.out(schema::to_json(list) + "\n");
+      TRY_ASSIGN(const ListReply list, read_tasks(client, query));
+      context.output.out(schema::to_json(list) + "\n");
       return kExitDone;
     }
-    TRY_ASSIGN(const auto tasks, decode(list));
-    output.out(tasks_text(tasks, {output.screen().width, output.screen().out_colour},
-                          !output.screen().out_terminal));
+    TRY_ASSIGN(const Seen seen, look(context, client, query));
+    context.output.out(seen.text);
     return kExitDone;
   });
 }

@@ -257,10 +257,16 @@ std::string lasting(std::string_view what, std::string_view how_long, const std:
 // What the offered wider rule covers, and the letter for it.
 struct Wider {
   char letter;
-  std::string_view what;
+  std::string what;
 };
-Wider wider_words(const ActionSnapshot& action) {
-  if (is_command(action)) return {'p', "yes, whatever follows"};
+Wider wider_words(const ActionSnapshot& action, const std::string& rule) {
+  if (is_command(action)) {
+    // shell(git log:*)
+    const std::size_t begin = rule.find('(') + 1;
+    const std::size_t end = std::max(begin, std::min(rule.rfind(":*"), rule.size()));
+    return {'p', fmt::format("yes, every command that begins with {},",
+                             one_line(std::string_view(rule).substr(begin, end - begin)))};
+  }
   if (is_about_a_host(action)) return {'h', "yes, every page of this host"};
   return {'t', "yes, every call of the tool"};
 }
@@ -277,7 +283,7 @@ std::vector<KeyRow> permission_keys(const ActionSnapshot& action) {
   if (session) keys.push_back({"s", lasting(what, kSession, exact)});
   if (always) keys.push_back({"a", lasting(what, kAlways, exact)});
   if (const std::string* wider = wider_rule(action)) {
-    const Wider all = wider_words(action);
+    const Wider all = wider_words(action, *wider);
     if (session)
       keys.push_back({fmt::format("s{}", all.letter), lasting(all.what, kSession, wider)});
     if (always) keys.push_back({fmt::format("a{}", all.letter), lasting(all.what, kAlways, wider)});
@@ -382,6 +388,16 @@ std::string elsewhere_text(const ActionSnapshot& action, Paper paper) {
   return out;
 }
 
+std::string subject_line(const ActionSnapshot& action) {
+  const std::string what =
+      is(action, kPermissionAction) ? subject_of(action) : action.prompt.value_or("");
+  return is_outside(action) ? "OUTSIDE THE SANDBOX: " + what : what;
+}
+
+std::string answer_commands(const ActionId& action) {
+  return fmt::format("answer: agentrt approve {0}, or agentrt deny {0}", action.text());
+}
+
 std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now, Paper paper) {
   if (actions.empty()) return "No requests are waiting for a decision.\n";
   Table table{{"ACTION", "WAITS", "SESSION", "WHAT"}, {}};
@@ -392,11 +408,8 @@ std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp n
   const std::vector<std::string> names = short_ids(sessions);
   for (const ActionSnapshot& action : actions) {
     const auto at = std::ranges::find(sessions, action.session_id) - sessions.begin();
-    std::string what =
-        is(action, kPermissionAction) ? subject_of(action) : action.prompt.value_or("");
-    if (is_outside(action)) what = "OUTSIDE THE SANDBOX: " + what;
     table.rows.push_back({action.action_id.text(), spoken_age(action.required_at, now),
-                          names[static_cast<std::size_t>(at)], what});
+                          names[static_cast<std::size_t>(at)], subject_line(action)});
   }
   std::string out = render(table, paper.width, paper.colour);
   for (const ActionSnapshot& action : actions) {

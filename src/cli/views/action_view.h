@@ -27,6 +27,11 @@ std::string refusal_text(std::string_view why, Paper paper);
 // A line that explains how to answer from elsewhere, after input at this terminal has ended.
 std::string elsewhere_text(const schema::ActionSnapshot& action, Paper paper);
 
+// What is requested, in one line: the command, or the question.
+std::string subject_line(const schema::ActionSnapshot& action);
+// The commands that answer it from any terminal.
+std::string answer_commands(const ActionId& action);
+
 // The open actions, as a table.
 std::string actions_text(const std::vector<schema::ActionSnapshot>& actions, Timestamp now,
                          Paper paper);

@@ -36,11 +36,7 @@ Paint paint_of(Status status) {
   }
 }
 
-std::string word(Status status) {
-  std::string out(name_of(status));
-  std::replace(out.begin(), out.end(), '_', ' ');
-  return out;
-}
+std::string word(Status status) { return spoken_status(name_of(status)); }
 
 std::string status_text(const SessionSummary& session) {
   if (session.archived) return "archived";
@@ -176,7 +172,7 @@ Result<std::string> session_text(const std::string& reply, Timestamp now, std::s
       if (turn.thread_id == thread.thread_id) out += turn_text(turn, now, width, colour);
   }
   if (!session.jobs.empty()) out += "\njobs\n";
-  for (const JobSummary& job : session.jobs) out += job_lines(job, {}, now, {width, colour});
+  for (const JobSummary& job : session.jobs) out += job_lines(job, {}, {}, now, {width, colour});
   out += processes_text(session.processes, now, width, colour);
   if (session.history_cursor)
     out +=

@@ -116,6 +116,12 @@ std::size_t terminal_width(std::size_t otherwise) {
   return std::max<std::size_t>(size.ws_col, kWidthMin);
 }
 
+std::string spoken_status(std::string_view name) {
+  std::string out(name);
+  std::ranges::replace(out, '_', ' ');
+  return out;
+}
+
 std::string paint(std::string_view text, Paint how, Colour colour) {
   if (colour == Colour::off || how == Paint::plain || text.empty()) return std::string(text);
   std::string_view code = "0";

@@ -49,6 +49,9 @@ std::string_view utf8_character(std::string_view text, std::size_t at);
 // visible() on one line: newlines and tabs become spaces, and runs of spaces are collapsed.
 std::string one_line(std::string_view text);
 
+// The name of a status as words: "waiting permission" for waiting_permission.
+std::string spoken_status(std::string_view name);
+
 // Formats 3410 as 3,410.
 std::string grouped(std::uint64_t number);
 
