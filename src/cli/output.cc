@@ -37,7 +37,7 @@ int exit_code_of(const Error& error) {
   }
 }
 
-std::string error_text(const Error& error, Form form, Colour colour) {
+std::string error_text(const Error& error, Form form, Colour colour, std::size_t width) {
   std::string out;
   if (form == Form::json) {
     out = R"({"error":)";
@@ -48,7 +48,20 @@ std::string error_text(const Error& error, Form form, Colour colour) {
   if (!sentence.empty() && !sentence.ends_with('.') && !sentence.ends_with('?') &&
       !sentence.ends_with('\'') && !sentence.ends_with('"'))
     sentence += '.';
-  return paint("agentrt: ", Paint::red, colour) + sentence + "\n";
+  constexpr std::string_view kName = "agentrt: ";
+  constexpr std::string_view kCommand = ": agentrt ";
+  if (width == 0) return paint(kName, Paint::red, colour) + sentence + "\n";
+  // A command to copy gets a line of its own, which only the terminal breaks.
+  std::string command;
+  if (const std::size_t at = sentence.rfind(kCommand); at != sentence.npos) {
+    command = sentence.substr(at + 2);
+    sentence.resize(at + 1);
+  }
+  const std::vector<std::string> lines =
+      prose_lines(sentence, width > kName.size() + 2 ? width - kName.size() : 0);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    out += (i == 0 ? paint(kName, Paint::red, colour) : "  ") + lines[i] + "\n";
+  return command.empty() ? out : out + "  " + command + "\n";
 }
 
 bool Output::out(std::string_view text) {
@@ -75,7 +88,8 @@ void Output::note(std::string_view text) {
 }
 
 int Output::problem(const Error& error) {
-  err(error_text(error, form_, screen_.err_colour));
+  err(error_text(error, form_, screen_.err_colour,
+                 screen_.err_terminal ? terminal_width(screen_.width) : 0));
   return exit_code_of(error);
 }
 

@@ -20,8 +20,9 @@ enum class Form { text, json };
 
 // The exit code for an error that ended a command.
 int exit_code_of(const Error& error);
-// The error as text for a person, or as the JSON object of --json; ends with a newline.
-std::string error_text(const Error& error, Form form, Colour colour);
+// The error as text for a person, or as the JSON object of --json; ends with a newline. Text is
+// wrapped to the width of a terminal; 0: it is one line.
+std::string error_text(const Error& error, Form form, Colour colour, std::size_t width = 0);
 
 class Output {
  public:

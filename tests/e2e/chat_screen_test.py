@@ -51,7 +51,10 @@ class Commands(ChatCase):
     def test_own_commands_run_outside_and_their_output_can_be_sent(self):
         chat = self.chat()
         chat.type("!echo from me; exit 3\r").sees("from me").sees("exit code 3")
-        chat.sees("[output #1: 3 lines").type("what is this\r").sees("Hello there.")
+        chat.sees("[output #1: 2 lines")
+        # A command is no message: the output waits for the next one.
+        chat.type("/mode\r").sees("mode default (/rules says why)").sees("[output #1: 2 lines")
+        chat.type("what is this\r").sees("Hello there.")
         self.assertEqual(self.inputs(), ["$ echo from me; exit 3\nfrom me\n what is this"])
         self.assertEqual(self.events("tool.started"), [])
         chat.type("\x04").end()

@@ -191,7 +191,7 @@ class Talking(ChatCase):
 
     def test_escape_interrupts_and_a_second_ctrl_c_leaves(self):
         chat = self.chat(lines=[{"text": "Slow answer.", "delayMs": 20_000}])
-        chat.type("go\r").sees("waiting for").type("\x1b").shows("interrupted: interrupted")
+        chat.type("go\r").sees("waiting for").type("\x1b").shows("· interrupted by the user")
         chat.type("go\r").until(lambda: len(self.events("turn.started")) == 2, "another turn")
         chat.sees("Esc interrupts").type("\x03").until(
             lambda: len(self.events("turn.failed")) == 2, "the interrupt")
@@ -310,7 +310,7 @@ class Editing(ChatCase):
         chat.type("\x1b[200~first\r\nsecond\x1b[201~").sees("  second")
         self.assertEqual(self.sessions(), [], "a pasted line break does not send")
         long = "".join(f"line {i}\n" for i in range(400))
-        chat.type(" \x1b[200~" + long + "\x1b[201~").sees("[pasted #1: 401 lines")
+        chat.type(" \x1b[200~" + long + "\x1b[201~").sees("[pasted #1: 400 lines")
         chat.type("\r").sees("Hello there.")
         self.assertEqual(self.inputs(), ["first\nsecond " + long])
         chat.type("\x04").end()

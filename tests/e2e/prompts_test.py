@@ -240,8 +240,9 @@ class Rules(PromptCase):
         terminal = self.at_terminal(*calls(shell("head -1 a.txt"))).read_until("\n  > ")
         seen = plain(terminal)
         self.assertIn('stores the rule shell("head -1 a.txt")', seen)
-        self.assertIn("ap  yes, whatever follows always in this folder; stores the rule "
-                      "shell(head:*)", re.sub(r"\s+", " ", seen).replace("ap yes", "ap  yes"))
+        self.assertIn("ap  yes, every command that begins with head, always in this folder; "
+                      "stores the rule shell(head:*)",
+                      re.sub(r"\s+", " ", seen).replace("ap yes", "ap  yes"))
         required = self.of("action.required")[0]
         self.assertEqual(required["scopes"], ["once", "session", "always"])
         self.assertEqual(required["rules"], ['shell("head -1 a.txt")', "shell(head:*)"])

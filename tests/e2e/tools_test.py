@@ -123,7 +123,7 @@ class Shell(ToolCase):
         done = self.home.run("run", "--mode", "bypass", "--model", f"script:{script}", "go")
         self.assertEqual(done.returncode, 0, done)
         self.assertRegex(done.stdout + done.stderr,
-                         r"observed by inspection: .*/\.envrc is new or changed")
+                         r"noticed: .*/\.envrc is new or changed")
 
     def test_a_model_is_told_how_to_leave_the_sandbox(self):
         subprocess.run(["git", "init", "-q", str(self.home.workspace)], check=True)

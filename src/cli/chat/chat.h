@@ -126,6 +126,8 @@ class Chat {
   void send_interrupt();
   void run_own(const std::string& command);
   std::string with_pastes(std::string text) const;
+  // Bytes of the marks of attached texts with which the input begins.
+  std::size_t attached_size(std::string_view text) const;
   std::string add_paste(std::string text, std::string_view what);
   void take_queued(std::size_t position);
   void complete();

@@ -28,7 +28,8 @@ bool readable(int fd) {
 }
 
 std::size_t lines_in(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
+  const bool ended = text.ends_with('\n');
+  return static_cast<std::size_t>(std::ranges::count(text, '\n')) + (ended ? 0 : 1);
 }
 
 std::string spoken_size(std::size_t bytes) {
@@ -187,8 +188,29 @@ void Chat::on_enter() {
     return;
   }
   if (text.find_first_not_of(" \n\t") == text.npos) return;
+  // A command behind an attached text is performed; the text waits for the next message.
+  const std::size_t attached = attached_size(text);
+  const std::string line = text.substr(attached);
+  if (attached > 0 && (is_slash(line) || is_own(line))) {
+    editor_->set(text.substr(0, attached));
+    return take_line(line);
+  }
   editor_->set("");
   take_line(text);
+}
+
+std::size_t Chat::attached_size(std::string_view text) const {
+  std::size_t size = 0;
+  for (bool found = true; found;) {
+    found = false;
+    for (const std::string& paste : pastes_) {
+      const std::string mark = paste.substr(0, paste.find('\n')) + " ";
+      if (!text.substr(size).starts_with(mark)) continue;
+      size += mark.size();
+      found = true;
+    }
+  }
+  return size;
 }
 
 // A message, a command, or a command of the user.
@@ -199,7 +221,7 @@ void Chat::take_line(const std::string& line) {
     history_.add(line);
     return perform(line);
   }
-  if (line.starts_with('!') && line.size() > 1) {
+  if (is_own(line)) {
     history_.add(line);
     return run_own(line.substr(1));
   }

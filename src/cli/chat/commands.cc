@@ -62,6 +62,8 @@ bool is_slash(std::string_view line) {
   return std::ranges::all_of(word, [](char c) { return c >= 'a' && c <= 'z'; }) && !word.empty();
 }
 
+bool is_own(std::string_view line) { return line.size() > 1 && line.starts_with('!'); }
+
 Result<GivenCommand> read_slash(std::string_view line) {
   const std::size_t space = std::min(line.find_first_of(" \t"), line.size());
   const std::string_view name = line.substr(0, space);

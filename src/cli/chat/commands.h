@@ -57,6 +57,8 @@ struct GivenCommand {
 // Whether the line is a command: one line that begins with a slash and a letter, and whose first
 // word is not a path.
 bool is_slash(std::string_view line);
+// Whether the line is a command of the user: !COMMAND.
+bool is_own(std::string_view line);
 // Parses a line that is_slash(). A unique beginning of a name is accepted. The error names near
 // commands.
 Result<GivenCommand> read_slash(std::string_view line);

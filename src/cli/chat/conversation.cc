@@ -174,7 +174,8 @@ void Conversation::end_turn(const Envelope&, std::string& out) {
   if (end.ending == Ending::failed)
     out += noted("The turn failed: " + end.reason, Paint::red);
   else if (end.ending == Ending::cancelled)
-    out += noted("interrupted: " + end.reason, Paint::yellow);
+    out += noted(end.reason.starts_with("interrupted") ? end.reason : "interrupted: " + end.reason,
+                 Paint::yellow);
   active_.reset();
   tails_.clear();
   writing_.reset();

@@ -143,10 +143,11 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const ToolResult& result) { show_result(event, result); },
           [&](const ToolFailed& failed) { show_refusal(event, failed); },
           [&](const SandboxViolation& violation) {
-            page_.note(fmt::format("{} by {}: {}",
-                                   violation.advisory.value_or(false) ? "observed" : "blocked",
-                                   violation.layer, violation.attempted),
-                       Paint::yellow);
+            page_.note(
+                fmt::format("{}: {}",
+                            violation.advisory.value_or(false) ? "noticed" : "the sandbox blocked",
+                            violation.attempted),
+                Paint::yellow);
           },
           [&](const PermissionEvaluated& evaluated) {
             if (evaluated.decision == Decision::unavailable) ++unanswered_;

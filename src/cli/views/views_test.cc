@@ -96,6 +96,12 @@ TEST_CASE("a reply that is not one is an error, not a crash") {
 TEST_CASE("an error is one sentence, or the protocol's object") {
   const Error error{Code::not_found, "no such\nsession", R"({"a":1})"};
   CHECK(error_text(error, Form::text, Colour::off) == "agentrt: no such session.\n");
+  const Error failed{Code::internal,
+                     "The turn failed: no key. Continue with: agentrt run --session s \"PROMPT\"",
+                     {}};
+  CHECK(error_text(failed, Form::text, Colour::off, 40) ==
+        "agentrt: The turn failed: no key.\n  Continue with:\n"
+        "  agentrt run --session s \"PROMPT\"\n");
   CHECK(error_text(error, Form::json, Colour::off) ==
         "{\"error\":{\"code\":\"not_found\",\"message\":\"no "
         "such\\nsession\",\"details\":{\"a\":1}}}\n");
@@ -227,8 +233,10 @@ TEST_CASE("the prompt shows the rule that each lasting answer stores") {
         "  y   yes, once\n"
         "  s   yes, exactly this in this session; stores the rule shell(\"git log -1\")\n"
         "  a   yes, exactly this always in this folder; stores the rule shell(\"git log -1\")\n"
-        "  sp  yes, whatever follows in this session; stores the rule shell(git log:*)\n"
-        "  ap  yes, whatever follows always in this folder; stores the rule shell(git log:*)\n"
+        "  sp  yes, every command that begins with git log, in this session; stores the rule "
+        "shell(git log:*)\n"
+        "  ap  yes, every command that begins with git log, always in this folder; stores the rule "
+        "shell(git log:*)\n"
         "  n   no; n REASON also tells the model why\n  > ");
   CHECK(read_answer(action, "s")->scope == schema::AnswerScope::session);
   CHECK(!read_answer(action, "s")->rule);
