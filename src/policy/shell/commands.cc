@@ -120,7 +120,7 @@ void Reader::newline() {
 void Reader::pipeline() {
   while (!at_end()) {
     skip_blanks();
-    while (peek() == '!' && ends_word(peek(1))) {
+    while (peek() == '!' && word_ends(1)) {
       take_joint("!");
       skip_blanks();
     }
@@ -128,7 +128,7 @@ void Reader::pipeline() {
       only_bash();
       expect_keyword("time");
       skip_blanks();
-      const bool posix = looking_at("-p") && ends_word(peek(2)) && take_if("-p");
+      const bool posix = looking_at("-p") && word_ends(2) && take_if("-p");
       joint(posix ? "time -p" : "time");
       skip_blanks();
       // Within a substitution bash then takes the first `)` of a pattern for the end.
@@ -150,8 +150,16 @@ void Reader::pipeline() {
 // The unquoted word at this position, without consuming it.
 std::string Reader::keyword_ahead() {
   std::string out;
-  for (std::size_t i = 0; !ends_word(peek(i)) && i < 16; ++i) out += peek(i);
+  std::size_t i = 0;
+  for (; !ends_word(peek(i)) && i < 16; ++i) out += peek(i);
+  // In `case<(…)`, the substitution is a part of the word, which is no keyword therefore.
+  if (!word_ends(i)) out += peek(i);
   return out;
+}
+
+bool Reader::word_ends(std::size_t ahead) {
+  const char c = peek(ahead);
+  return ends_word(c) && !((c == '<' || c == '>') && peek(ahead + 1) == '(');
 }
 
 void Reader::expect_keyword(std::string_view keyword) {
@@ -314,11 +322,15 @@ void Reader::array_values(const std::string& of) {
   reading_.script.unsure_names.insert(of);
   reading_.script.array_names.insert(of);
   take();
+  const std::size_t begin = position_;
   for (skip_blanks_and_newlines(); !at_end() && peek() != ')'; skip_blanks_and_newlines()) {
     if (peek() == '[') doubt("an array with subscripts may run commands");
     if (!at_word()) return fail("syntax error: unexpected operator in an array");
     word();
   }
+  // Bash prints and re-parses a substitution, and loses these backslashes.
+  if (substitutions_ > 0 && text_.substr(begin, position_ - begin).contains('\\'))
+    doubt("an array in a command substitution contains a backslash");
   if (!take_if(")")) fail("syntax error: an array is not closed");
 }
 

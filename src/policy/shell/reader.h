@@ -114,6 +114,8 @@ class Reader {
   void array_values(const std::string& name);
   void expect_keyword(std::string_view keyword);
   std::string keyword_ahead();
+  // Whether a word ends before the character at this distance. <(…) and >(…) continue it.
+  bool word_ends(std::size_t ahead);
   void newline();
 
   // redirections (redirections.cc)
