@@ -1,7 +1,7 @@
 // Validation of arguments against schemas: each row is a schema, a value and the expected message.
 #include "schema/arguments.h"
 
-#include <chrono>
+#include <ctime>
 
 #include <doctest/doctest.h>
 
@@ -101,7 +101,7 @@ TEST_CASE("one of several forms says why each does not fit") {
 }
 
 TEST_CASE("no schema takes long, whatever is in it") {
-  const auto began = std::chrono::steady_clock::now();
+  const std::clock_t began = std::clock();  // processor time: other programs do not count
   std::string wide = R"({"$ref":"#/$defs/l0","$defs":{)";
   for (int i = 0; i < 30; ++i)
     wide += R"("l)" + std::to_string(i) + R"(":{"allOf":[{"$ref":"#/$defs/l)" +
@@ -111,7 +111,7 @@ TEST_CASE("no schema takes long, whatever is in it") {
   const std::string many(100'000, 'a');
   CHECK(judged(R"({"properties":{"a":{"pattern":"^(a+)+$"}}})", R"({"a":")" + many + R"(!"})") ==
         "a: must match the pattern ^(a+)+$");
-  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(2));
+  CHECK(std::clock() - began < 2 * CLOCKS_PER_SEC);
 }
 
 TEST_CASE("a schema that is none of an object is not usable") {
