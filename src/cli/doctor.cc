@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/tls.h"
+#include "cli/programs.h"
 #include "cli/verbs.h"
 #include "cli/views/checkup.h"
 #include "config/mcp_servers.h"
@@ -199,10 +200,16 @@ void check_servers(const config::Config& config, const config::Environment& envi
                         fmt::format("correct it in {}", config::kServersFile)});
   for (const auto& [name, server] : servers) {
     if (!server.enabled) continue;
-    const auto why = runtime::unready(server, environment);
-    checks.push_back({"server " + name, why ? Health::bad : Health::good,
-                      why.value_or(server.url ? *server.url : server.command.front()),
-                      why ? "set it, or set enabled = false; see docs/mcp.md" : ""});
+    const std::string what = server.url ? *server.url : server.command.front();
+    if (const auto why = runtime::unready(server, environment))
+      checks.push_back(
+          {"server " + name, Health::bad, *why, "set it, or set enabled = false; see docs/mcp.md"});
+    else if (!server.url && !what.contains('/') &&
+             !is_installed(what, environment("PATH").value_or("")))
+      checks.push_back({"server " + name, Health::bad, what + " is not in any folder of PATH",
+                        "install it, or correct its command; see docs/mcp.md"});
+    else
+      checks.push_back({"server " + name, Health::good, what, ""});
   }
 }
 

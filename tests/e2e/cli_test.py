@@ -316,18 +316,20 @@ class WithoutDaemon(Case):
         file = self.home.workspace / ".mcp.json"
         file.write_text(json.dumps({"mcpServers": {
             "files": {"command": "true"}, "lacking": {"command": "true", "args": ["${NO_SUCH}"]},
-            "wrong": {"command": 7}}}))
+            "absent": {"command": "no-such-mcp-server"}, "wrong": {"command": 7}}}))
         for ok, finding in self.findings("server").values():
             self.assertTrue(ok)
             self.assertIn("not started: .mcp.json is not trusted", finding)
         self.assertEqual(sorted(self.findings("server")),
-                         ["server files", "server lacking", "server wrong"])
+                         ["server absent", "server files", "server lacking", "server wrong"])
         self.assertEqual(self.home.run("trust", "--yes").returncode, 0)
         servers = self.findings("server")
         self.assertEqual(servers["server files"], (True, "true"))
         self.assertFalse(servers["server lacking"][0])
         self.assertIn("NO_SUCH", servers["server lacking"][1])
         self.assertFalse(servers["server wrong"][0])
+        self.assertEqual(servers["server absent"],
+                         (False, "no-such-mcp-server is not in any folder of PATH"))
 
     def test_a_workspace_file_that_is_a_link_stops_the_program(self):
         (self.home.workspace / ".agentrt").mkdir()

@@ -32,7 +32,8 @@ schema::TrustWorkspace changes_of(const schema::TrustReply& trust,
 
 Result<bool> person_agrees(Context& context, Signals& signals, const schema::TrustReply& trust) {
   const Screen& screen = context.output.screen();
-  context.output.err(files_text(trust, context.output) + "\n");
+  context.output.err("Trust the current versions of these files?\n\n" +
+                     files_text(trust, context.output) + "\n");
   const std::string keys = keys_text({{"y", "trust them as they are now"}, {"n", "no"}},
                                      {screen.err_terminal ? screen.width : 0, screen.err_colour});
   std::string prompt = keys;

@@ -11,18 +11,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cli/programs.h"
+
 namespace agentrt::cli {
 namespace {
-
-bool is_installed(std::string_view program, std::string_view path) {
-  while (true) {
-    const std::size_t end = std::min(path.find(':'), path.size());
-    const std::string file = std::string(path.substr(0, end)) + "/" + std::string(program);
-    if (::access(file.c_str(), X_OK) == 0) return true;
-    if (end == path.size()) return false;
-    path.remove_prefix(end + 1);
-  }
-}
 
 [[noreturn]] void become(const char* command, int input) {
   // The command line blocks signals to wait for them; the pager handles its own.

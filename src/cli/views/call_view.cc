@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/layout.h"
 #include "tools/registry.h"
 #include "tools/update_plan.h"
 
@@ -156,13 +157,13 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
   if (outside) {
     std::string how = "it ran " + *call.outside;
     if (command && command->justification) how += "; the model says: " + *command->justification;
-    for (const std::string& line :
-         wrap(one_line(how), paper.width > kIndent.size() ? paper.width - kIndent.size() : 0))
+    for (const std::string& line : prose_lines(
+             one_line(how), paper.width > kIndent.size() ? paper.width - kIndent.size() : 0))
       out += std::string(kIndent) + paint(line, Paint::red, paper.colour) + "\n";
   }
   if (!detail.empty())
-    for (const std::string& line :
-         wrap(one_line(detail), paper.width > kIndent.size() ? paper.width - kIndent.size() : 0))
+    for (const std::string& line : prose_lines(
+             one_line(detail), paper.width > kIndent.size() ? paper.width - kIndent.size() : 0))
       out += std::string(kIndent) + paint(line, Paint::yellow, paper.colour) + "\n";
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/views/layout.h"
 #include "schema/json.h"
 
 namespace agentrt::cli {
@@ -42,10 +43,8 @@ Paper Page::paper() const { return {shared() ? style_.width : 0, style_.err_colo
 void Page::note(std::string_view text, Paint how) {
   std::string out;
   const std::size_t width = paper().width;
-  for (std::string& line : wrap(one_line(text), width > 2 ? width - 2 : 0)) {
-    while (width > 2 && line.ends_with(' ')) line.pop_back();
+  for (const std::string& line : prose_lines(one_line(text), width > 2 ? width - 2 : 0))
     out += paint((out.empty() ? "· " : "  ") + line, how, style_.err_colour) + "\n";
-  }
   lines(out);
 }
 
