@@ -235,32 +235,6 @@ void add_owner(CLI::App& app, Parsed& out) {
   add_config(*own, out.arguments);
 }
 
-void add_history(CLI::App& app, Parsed& out) {
-  CLI::App* compact =
-      add_verb(app, out, "compact", "Summarise older turns for the model",
-               "  agentrt compact demo\n"
-               "  agentrt compact demo --instructions 'keep the names of all files'");
-  compact->add_option("session", out.compact.session, "The session")
-      ->type_name("SESSION")
-      ->required();
-  compact->add_option("--thread", out.compact.thread, "The thread (default: the one used last)")
-      ->type_name("ID");
-  compact
-      ->add_option("--instructions", out.compact.instructions,
-                   "What the summary must mention, at most 4 KiB")
-      ->type_name("TEXT");
-  CLI::App* fork =
-      add_verb(app, out, "fork", "Continue from an earlier turn, on a new thread",
-               "  agentrt fork demo\n"
-               "  agentrt fork demo --turn turn_5c1e");
-  fork->add_option("session", out.fork.session, "The session")->type_name("SESSION")->required();
-  fork->add_option("--turn", out.fork.turn, "The last turn to inherit (default: the newest)")
-      ->type_name("TURN");
-  fork->add_option("--thread", out.fork.thread,
-                   "The thread (default: that of the turn, else the one used last)")
-      ->type_name("ID");
-}
-
 void add_reads(CLI::App& app, Parsed& out) {
   CLI::App* sessions = add_verb(app, out, "sessions", "List sessions, newest first",
                                 "  agentrt sessions\n"
@@ -469,6 +443,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("stop")) return parsed.stop;
   if (got("compact")) return parsed.compact;
   if (got("fork")) return parsed.fork;
+  if (got("rollback")) return parsed.rollback;
   if (got("resume")) return parsed.resume;
   if (got("call")) return parsed.call;
   if (got("rpc")) return RpcArguments{};

@@ -58,7 +58,13 @@ struct CompactArguments {
 };
 struct ForkArguments {
   std::string session;
-  std::optional<std::string> thread, turn;
+  std::optional<std::string> thread, turn, new_session;
+};
+struct RollbackArguments {
+  std::string session, turn;
+  std::optional<std::string> thread, restore;
+  bool interrupt = false;
+  bool yes = false;
 };
 struct CallArguments {
   std::string command;
@@ -177,8 +183,8 @@ using Verb =
                  ValidateArguments, SandboxArguments, ApprovalsArguments, TasksArguments,
                  JobsArguments, AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments,
                  RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments,
-                 OpenArguments, DemoArguments, CompactArguments, ForkArguments, RpcArguments,
-                 AttachArguments>;
+                 OpenArguments, DemoArguments, CompactArguments, ForkArguments, RollbackArguments,
+                 RpcArguments, AttachArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config, remote, token_file, ca_file;

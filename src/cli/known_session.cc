@@ -52,6 +52,24 @@ ThreadId thread_to_use(const KnownSession& known) {
   return newest ? known.history.front().thread_id : own.front().thread_id;
 }
 
+Result<ThreadId> thread_of(const Client& client, const SessionId& session,
+                           const std::optional<std::string>& thread,
+                           const std::optional<std::string>& turn) {
+  if (thread) return ThreadId{*thread};
+  if (turn) {
+    schema::GetTurn params;
+    params.turn_id = TurnId{*turn};
+    params.session_id = session;
+    params.limit = 1;
+    TRY_ASSIGN(const std::string text, client.call("get_turn", schema::to_json(params)));
+    schema::GetTurnReply reply;
+    TRY(schema::from_json(text, reply, schema::Unknown::ignore));
+    return reply.turn.thread_id;
+  }
+  TRY_ASSIGN(const KnownSession known, look_up(client, session));
+  return thread_to_use(known);
+}
+
 ThreadId thread_at_work(const KnownSession& known) {
   const ThreadId usual = thread_to_use(known);
   std::optional<ThreadId> busy;

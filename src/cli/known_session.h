@@ -44,6 +44,11 @@ ThreadId thread_to_use(const KnownSession& known);
 // The same, but prefers a thread with an open turn.
 ThreadId thread_at_work(const KnownSession& known);
 
+// The thread that is named, or that of the turn that is named, or the one used last.
+Result<ThreadId> thread_of(const Client& client, const SessionId& session,
+                           const std::optional<std::string>& thread,
+                           const std::optional<std::string>& turn);
+
 // A turn of the thread that has started and not ended.
 struct OpenTurn {
   FollowedTurn turn;

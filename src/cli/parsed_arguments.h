@@ -37,6 +37,7 @@ struct Parsed {
   StopArguments stop;
   CompactArguments compact;
   ForkArguments fork;
+  RollbackArguments rollback;
   ResumeArguments resume;
   RulesArguments rules;
   RemoveRuleArguments remove_rule;
@@ -53,6 +54,8 @@ void add_decisions(CLI::App& app, Parsed& out);
 // Declares the commands of cli/tasks: tasks, jobs and agents.
 void add_tasks(CLI::App& app, Parsed& out);
 void add_jobs(CLI::App& app, Parsed& out);
+// Declares the commands about the history of a thread: compact, fork and rollback.
+void add_history(CLI::App& app, Parsed& out);
 // Declares the commands of cli/page: open and demo.
 void add_page(CLI::App& app, Parsed& out);
 // Declares the commands of cli/remote: rpc and attach.

@@ -25,6 +25,7 @@ int perform(Context& context) {
           [&](const StopArguments& arguments) { return stop_owner(context, arguments); },
           [&](const CompactArguments& arguments) { return compact_thread(context, arguments); },
           [&](const ForkArguments& arguments) { return fork_thread(context, arguments); },
+          [&](const RollbackArguments& arguments) { return rollback_thread(context, arguments); },
           [&](const ResumeArguments& arguments) { return resume_session(context, arguments); },
           [&](const CallArguments& arguments) { return call(context, arguments); },
           [&](const RpcArguments&) { return relay_rpc(context); },

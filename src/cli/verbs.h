@@ -12,6 +12,7 @@ int own(Context& context);
 int stop_owner(Context& context, const StopArguments& arguments);
 int compact_thread(Context& context, const CompactArguments& arguments);
 int fork_thread(Context& context, const ForkArguments& arguments);
+int rollback_thread(Context& context, const RollbackArguments& arguments);
 int relay_rpc(Context& context);
 int attach_session(Context& context, const AttachArguments& arguments);
 int call(Context& context, const CallArguments& arguments);

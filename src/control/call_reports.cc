@@ -33,6 +33,7 @@ ArtifactChanged artifact(const FileChange& change) {
   out.diff_ref = change.diff_ref;
   out.lines_added = change.lines_added;
   out.lines_removed = change.lines_removed;
+  out.previous_ref = change.previous_ref;
   return out;
 }
 
@@ -90,6 +91,10 @@ Decided file_change(const Session& view, const ReportFileChange& report, Inputs 
   add_output(facts, scope, report.diff, inputs, KeptFor::session);
   FileChange change = report.change;
   change.diff_ref = report.diff.ref.text();
+  if (report.previous) {
+    add_output(facts, scope, *report.previous, inputs, KeptFor::session);
+    change.previous_ref = report.previous->ref.text();
+  }
   ToolProgress progress;
   progress.preview =
       fmt::format("{} (+{} -{})", change.path, change.lines_added, change.lines_removed);

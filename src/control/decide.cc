@@ -44,6 +44,9 @@ struct CommandTable {
   }
   Decided operator()(const CompactThread& c) { return compact_thread(view, c, std::move(inputs)); }
   Decided operator()(const ForkThread& c) { return fork_thread(view, c, std::move(inputs)); }
+  Decided operator()(const RollbackThread& c) {
+    return rollback_thread(view, c, std::move(inputs));
+  }
   Decided operator()(const CreateTask& c) { return create_task(view, c, std::move(inputs)); }
   Decided operator()(const UpdateTask& c) { return update_task(view, c, std::move(inputs)); }
   Decided operator()(const StartTask& c) { return start_task(view, c, std::move(inputs)); }
@@ -132,6 +135,9 @@ struct ReportTable {
     return compaction_planned(view, r, std::move(inputs));
   }
   Decided operator()(const ReportCompacted& r) { return compacted(view, r, std::move(inputs)); }
+  Decided operator()(const ReportRestoreFiles& r) {
+    return restore_files(view, r, std::move(inputs));
+  }
 };
 
 // Decides, and adds what the facts mean for jobs (the end of an item may end its job) and for the

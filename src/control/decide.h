@@ -36,7 +36,8 @@ inline constexpr std::int64_t kAskTimeoutMaxMs = 30LL * 24 * 3'600 * 1'000;
 // Limits and defaults of this runtime, from its configuration.
 struct Settings {
   std::size_t queue_turns_max = 1'000;
-  std::size_t threads_max = 1'000;  // per session; its view holds them all
+  std::size_t threads_max = 1'000;       // per session; its view holds them all
+  std::uint64_t rollbacks_max = 10'000;  // per thread
   std::uint64_t turn_steps_max = 50;
   std::uint64_t model_retries_max = 3;  // consecutive
   std::int64_t retry_base_ms = 250;     // doubled with every retry
@@ -67,6 +68,26 @@ struct Settings {
   AfterRestart after_restart = AfterRestart::ask;
 };
 
+// What follows the end of a turn in the conversation of its thread, and what a rollback to that
+// turn needs of the turn itself. Lists have at most kRollbackListMax entries.
+struct RemovedPart {
+  schema::TurnSnapshot target;
+  schema::TurnOptions options;                      // of the target
+  std::optional<schema::ContextBoundary> boundary;  // in force there, if Removal asked for it
+  bool in_conversation = true;                      // false: an earlier rollback removed the target
+  std::vector<TurnId> turns;                        // that have ended; the newest, oldest first
+  std::uint64_t turn_count = 0;
+  std::vector<schema::RollbackEffect> calls;  // commands and MCP calls; the newest, oldest first
+  std::uint64_t call_count = 0;
+  std::vector<std::string> tools;
+  std::vector<schema::RollbackFile> files;  // the first by path
+  std::uint64_t file_count = 0;
+  std::uint64_t restorable = 0;  // of these files, as the log says
+  std::vector<ArtifactId> artifacts;
+  std::vector<SubagentId> subagents;  // spawned by these turns
+  std::vector<JobId> jobs;            // created since, for tasks of the thread
+};
+
 // What the lane has read for the command or report when it was first in the queue (Needs).
 struct LaneReads {
   // Lists of tasks, in the order of Needs::lists. Their records are in Inputs::tasks.
@@ -83,7 +104,20 @@ struct LaneReads {
     Sequence end = 0;  // of the fact that ended it; 0: it has not ended
     std::string hash;  // of that fact, in hex
   };
-  std::optional<EndedTurn> ended;  // Needs::ended; absent: the session has no such turn
+  std::optional<EndedTurn> ended;      // Needs::ended; absent: the session has no such turn
+  std::optional<RemovedPart> removed;  // Needs::removal; absent: that turn has not ended
+};
+
+// The thread that a fork continues, by the view of its session.
+struct ForkSource {
+  SessionId session;
+  ThreadId thread;
+  TurnId turn;  // the last one to inherit
+  std::string cwd;
+  std::optional<std::vector<std::string>> additional_roots;
+  std::optional<std::string> title;
+  std::vector<schema::InheritedPart> parts;         // that it begins with itself
+  std::vector<schema::ContextBoundary> boundaries;  // its compactions, oldest first
 };
 
 // What was looked up for the decision: the ids that the command names in the store, and its folders
@@ -106,7 +140,9 @@ struct Named : LaneReads {
     std::uint64_t items = 0;
     std::optional<schema::KeptOutput> stored;  // a new output, which no fact names yet
   };
-  std::optional<Items> items;  // the checked input of a new job
+  std::optional<Items> items;              // the checked input of a new job
+  std::optional<Result<ForkSource>> fork;  // of a fork into a new session
+  std::optional<EndedTurn> fork_end;       // of its turn; absent: the source has no such turn
 
   void add(LaneReads reads) { static_cast<LaneReads&>(*this) = std::move(reads); }
 };
@@ -170,11 +206,21 @@ struct Needs {
   // A thread that the command would create if it does not exist: it may have been closed.
   std::optional<ThreadId> thread;
   std::optional<TurnId> ended;  // a turn whose end the decision refers to
+  // The part of a conversation after the turn `ended`.
+  struct Removal {
+    ThreadId thread;
+    // The oldest compaction that the view knows; an older one is looked up. 0: it knows all.
+    Sequence boundaries_from = 0;
+    // The folders of the session, to look at the files.
+    std::string workspace;
+    std::vector<std::string> additional_roots;
+  };
+  std::optional<Removal> removal;
 
   bool empty() const { return tasks.empty() && !thread && only_tasks(); }
   // Whether records in memory may be enough.
   bool only_tasks() const {
-    return !walk && lists.empty() && refs.empty() && !job && !job_of && !ended;
+    return !walk && lists.empty() && refs.empty() && !job && !job_of && !ended && !removal;
   }
 };
 inline constexpr std::size_t kTaskWalkMax = 10'000;  // tasks read for one check of the graph
@@ -182,6 +228,9 @@ inline constexpr std::size_t kTaskPageMax = 8;       // tasks that one report ch
 
 Needs needs_of(const state::Session& view, const schema::Command& command);
 Needs needs_of(const state::Session& view, const schema::Report& report);
+
+// Errors: not_found, conflict, limit_exceeded: why the thread cannot be forked.
+Result<ForkSource> fork_source(const state::Session& view, const schema::ForkThread& command);
 
 // REQUIRES: the command mutates (the kernel answers the others from views and index rows).
 Decided decide(const state::Session& view, const schema::Command& command, Inputs inputs);

@@ -23,6 +23,7 @@ Decided terminate_process(const Session&, const schema::TerminateProcess&, Input
 
 Decided compact_thread(const Session&, const schema::CompactThread&, Inputs);
 Decided fork_thread(const Session&, const schema::ForkThread&, Inputs);
+Decided rollback_thread(const Session&, const schema::RollbackThread&, Inputs);
 
 Decided spawn_subagent(const Session&, const schema::SpawnSubagent&, Inputs);
 Decided send_subagent_input(const Session&, const schema::SendSubagentInput&, Inputs);
@@ -83,5 +84,6 @@ Decided job_due(const Session&, const schema::ReportJobDue&, Inputs);
 Decided wait_due(const Session&, const schema::ReportWaitDue&, Inputs);
 Decided compaction_planned(const Session&, const schema::ReportCompactionPlanned&, Inputs);
 Decided compacted(const Session&, const schema::ReportCompacted&, Inputs);
+Decided restore_files(const Session&, const schema::ReportRestoreFiles&, Inputs);
 
 }  // namespace agentrt::control

@@ -143,6 +143,7 @@ void Flow::go_on() {
   if (turn().hook || turn().action) return;  // already waiting
   if (runs_command(after_, turn())) return run_item_command();
   if (pauses()) return;
+  if (turn().work && turn().work->restore) return restores();
   if (turn().work) return static_cast<void>(compacts_first());
   if (hook_waits()) return;
   if (!turn().tools.empty()) return calls();
@@ -188,6 +189,13 @@ void Flow::end_item() {
   if (error.category == Category::exit_nonzero || error.category == Category::timeout)
     error.retryable = true;
   facts_.fail(turn(), std::move(error));
+}
+
+// The calls of a turn that restores files run one after the other. When all have ended, the plan
+// asks for more files.
+void Flow::restores() {
+  while (!turn().tools.empty())
+    if (call_waits()) return;
 }
 
 void Flow::calls() {
@@ -290,6 +298,11 @@ void Flow::end(Failure error) {
 
 // Why the call is not judged at all: it is malformed, or its turn or host excludes it.
 std::optional<Failure> Flow::refusal_of(const state::ToolCall& call) {
+  const bool of_runtime = turn().work.has_value();
+  if (const tools::Tool* own = tools::find(call.tool);
+      own && !own->judged_as.empty() && !of_runtime)
+    return Failure{Category::not_found, fmt::format("there is no tool {} for models", call.tool),
+                   false};
   if (auto wrong = wrong_call(after_, call)) return wrong;
   if (!offers(call.tool))
     return Failure{Category::denied,
@@ -476,7 +489,8 @@ void Flow::inspected(const state::ToolCall& call, const Binding& binding,
 // Starts the next hook at `point`, from index `from` on, that applies to the tool. False: none.
 bool Flow::start_hook(HookPoint point, std::uint64_t from, const std::string& tool,
                       const TurnScope& about) {
-  const auto index = next_hook(policy_of(after_, thread_.id).hooks, point, from, tool);
+  const auto index =
+      next_hook(policy_of(after_, thread_.id).hooks, point, from, tools::judged_as(tool));
   if (!index) return false;
   facts_.add(about, HookStarted{.point = point,
                                 .hook_run_id = "hook_" + ids_.next<StepId>().text().substr(5),

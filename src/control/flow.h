@@ -59,6 +59,7 @@ class Flow {
   bool hook_waits();
   void run_item_command();
   void end_item();
+  void restores();
   bool reports_first();
   void calls();
   std::optional<schema::Failure> refusal_of(const state::ToolCall& call);

@@ -57,7 +57,7 @@ bool leaves_sandbox(const policy::Effective& policy, const state::ToolCall& call
 policy::Asked asked_of(const Session& view, const policy::Effective& policy,
                        const state::ToolCall& call) {
   policy::Asked asked;
-  asked.tool = call.tool;
+  asked.tool = tools::judged_as(call.tool);
   asked.text = text_of(call);
   asked.cwd = cwd_of(view, call);
   asked.folder = folder_of(call);

@@ -236,7 +236,8 @@ Decided restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     }
     facts.close_request(turn, Category::interrupted,
                         "the runtime stopped before the model answered");
-    if (turn.item) {  // a job resumes by itself
+    const bool restores = turn.work && turn.work->restore;
+    if (turn.item || restores) {  // a job resumes by itself, and so do files
       facts.add(
           facts.of(turn.ids),
           ThreadUpdated{.status = Status::running, .reason = "resumed", .boot_id = inputs.boot});

@@ -235,6 +235,16 @@ void Facts::request_model(const Turn& turn, FreshIds& ids, const std::string& pr
                      .boot_id = inputs_.boot});
 }
 
+TurnIds fresh_turn(const ThreadId& thread, Inputs& inputs) {
+  return {.thread = thread,
+          .turn = inputs.ids.next<TurnId>(),
+          .task = inputs.ids.next<TaskId>(),
+          .run = inputs.ids.next<RunId>(),
+          .attempt = inputs.ids.next<AttemptId>(),
+          .trace = inputs.trace ? *inputs.trace : inputs.ids.next_trace(),
+          .span = inputs.ids.next_span()};
+}
+
 const Thread* thread_of_active(const Session& view, const TurnId& turn) {
   for (const auto& [_, thread] : view.threads)
     if (thread.active && thread.active->ids.turn == turn) return &thread;

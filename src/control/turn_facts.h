@@ -114,6 +114,9 @@ inline Decided refuse(Code code, std::string message, std::string details = {}) 
   return Error{code, std::move(message), std::move(details)};
 }
 
+// The ids of a turn that the runtime submits, with a task of its own.
+schema::TurnIds fresh_turn(const ThreadId& thread, Inputs& inputs);
+
 // The thread on which this turn is active; null: none, so a late report changes nothing.
 const Thread* thread_of_active(const Session& view, const TurnId& turn);
 // The same, found by the request that the turn waits for.

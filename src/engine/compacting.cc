@@ -52,7 +52,7 @@ CompactionQuery compaction_query(const Engine::Parts& parts, const state::Sessio
   out.window_tokens = window_of(candidates, model);
   if (own->model_name)
     out.window_tokens = std::min(out.window_tokens, window_of(candidates, *own->model_name));
-  out.instructions = own->work_details.value_or("");
+  out.instructions = own->work ? own->work->details.value_or("") : "";
   out.piece = own->compaction->done;
   return out;
 }

@@ -99,12 +99,15 @@ ports::HistoryQuery history_of(const state::Session& view, const TurnIds& turn) 
   query.up_to = view.sequence;
   if (const state::Thread* thread = state::find_thread(view, turn.thread)) {
     query.omitted_through = thread->omitted_through;
+    if (thread->rollback) query.rolled_back = thread->rollback->at;
     if (thread->fork)
-      for (const state::Inherited& part : thread->fork->parts)
-        query.inherited.push_back({part.thread, part.up_to});
+      for (const InheritedPart& part : thread->fork->parts)
+        query.inherited.push_back({part.session_id.value_or(view.id), part.thread_id, part.up_to});
     if (!thread->boundaries.empty()) {
-      query.covered_through = thread->boundaries.back().covers_through;
-      query.continuation_ref = thread->boundaries.back().continuation_ref;
+      const ContextBoundary& boundary = thread->boundaries.back();
+      query.covered_in = boundary.session_id.value_or(view.id);
+      query.covered_through = boundary.covers_through;
+      query.continuation_ref = boundary.continuation_ref;
     }
   }
   if (const state::Turn* own = state::find_turn(view, turn.turn)) {

@@ -8,6 +8,7 @@
 #include "engine/feeding.h"
 #include "engine/gates.h"
 #include "engine/preparing.h"
+#include "engine/restoring.h"
 #include "engine/running_call.h"
 #include "engine/running_process.h"
 
@@ -191,6 +192,8 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
           return std::make_unique<JobTimer>(parts_, view, what);
         else if constexpr (std::is_same_v<What, Compact>)
           return std::make_unique<Compacting>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, RestoreFiles>)
+          return std::make_unique<Restoring>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitSubagents>)
           return std::make_unique<AwaitingSubagents>(parts_, view, what);
         else if constexpr (std::is_same_v<What, RunProcess>)

@@ -116,6 +116,7 @@ class Engine {
   class JobTimer;
   class AwaitingSubagents;
   class Compacting;
+  class Restoring;
 
   // Whether the log has stored the view that calls for an effect.
   enum class Log { has_it, will_have_it };

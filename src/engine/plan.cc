@@ -50,6 +50,10 @@ std::optional<Effect> next_effect(const state::Turn& turn) {
     return Effect{"ask " + turn.call->id.text(),
                   Ask{turn.ids, turn.call->id, turn.call->model_name, turn.ended_by_provider,
                       turn.call->purpose.has_value()}};
+  if (const auto& work = turn.work; work && work->restore && (!turn.prepared || turn.tools.empty()))
+    return Effect{fmt::format("restore {} {}{}", turn.ids.turn.text(), work->restored,
+                              turn.prepared ? "" : " again"),
+                  RestoreFiles{turn.ids, *work->restore, work->restored}};
   if (turn.prepared && !turn.tools.empty()) {
     const state::ToolCall& call = turn.tools.front();
     if (call.stage == state::CallStage::started) return std::nullopt;

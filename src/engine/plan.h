@@ -117,10 +117,18 @@ struct Compact {
   schema::TurnIds turn;
 };
 
+// Find the next files that the turn restores, and the policy for them.
+struct RestoreFiles {
+  schema::TurnIds turn;
+  schema::RestoreRange range;
+  std::uint64_t next = 0;  // files before these
+};
+
 struct Effect {
   std::string key;  // identifies the effect; the same in every plan
   std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunProcess, CallTool,
-               FindProcess, FollowProcess, FeedJob, JudgeItem, AwaitJob, AwaitSubagents, Compact>
+               FindProcess, FollowProcess, FeedJob, JudgeItem, AwaitJob, AwaitSubagents, Compact,
+               RestoreFiles>
       what;
 };
 

@@ -29,7 +29,7 @@ class PathRules {
  public:
   PathRules(const state::Session& view, policy::Effective policy, const state::ToolCall& call)
       : policy_(std::move(policy)), evidence_{call.said, {}}, approved_(call.digest.has_value()) {
-    asked_.tool = call.tool;
+    asked_.tool = tools::judged_as(call.tool);
     asked_.text = path_in(call);
     asked_.cwd = asked_.workspace = view.cwd;
     asked_.access = reads(call.tool) ? policy::Access::read_only : policy::Access::changes;
@@ -142,9 +142,10 @@ class Engine::RunningCall::Listener final : public ports::ToolListener,
     bound_ = Bound{std::move(request), std::move(files)};
   }
 
-  void on_change(FileChange change, KeptOutput diff) override {
+  void on_change(FileChange change, KeptOutput diff, std::optional<KeptOutput> previous) override {
     if (!wanted_) return;
-    ReportFileChange report{turn_, call_, std::move(change), std::move(diff), {}};
+    ReportFileChange report{turn_,           call_, std::move(change),
+                            std::move(diff), {},    std::move(previous)};
     if (!bound_) return parts_.reports.report(session_, std::move(report), {});
     auto task = std::make_shared<ports::Step>(
         [&parts = parts_, self = shared_from_this(), report = std::move(report)]() mutable {

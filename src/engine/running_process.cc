@@ -365,7 +365,7 @@ std::vector<std::string> Engine::RunningProcess::executes(const state::Session& 
   const auto command = tools::command_in(call.tool, call.args.text);
   if (!command) return {};
   policy::Asked asked;
-  asked.tool = call.tool;
+  asked.tool = tools::judged_as(call.tool);
   asked.text = command->text;
   asked.cwd = command->cwd ? (std::filesystem::path(view.cwd) / *command->cwd).string() : view.cwd;
   asked.workspace = view.cwd;

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "kernel/reads.h"
 #include "kernel/redaction.h"
+#include "kernel/turn_ends.h"
 #include "schema/outputs.h"
 #include "state/index.h"
 
@@ -26,7 +27,7 @@ struct Admission::Pending {
   bool needs_look_up() const {
     return hashes() || plan.new_turn || plan.new_task || plan.new_subagent || plan.turn ||
            plan.object || plan.folders || !plan.outputs.empty() || plan.new_job ||
-           plan.checks_items;
+           plan.checks_items || plan.new_session;
   }
   // Whether a repetition must be told from another command with the same key or id.
   bool hashes() const { return key || plan.id_chosen; }
@@ -146,15 +147,19 @@ void Admission::admit_in_folder(std::string folder, Command command, ports::Call
 void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Caller caller,
                                ports::ReplyTo reply_to) {
   const std::optional<SessionId> named = session_of(command);
-  if (named && named->text() == kSystemSession)
-    return reply_to(fail(Code::invalid_params, "sessionId: sess_runtime is reserved"));
+  for (const auto& [member, id] :
+       {std::pair{"sessionId", named}, std::pair{"newSessionId", plan.new_session}})
+    if (id && id->text() == kSystemSession)
+      return reply_to(
+          fail(Code::invalid_params, fmt::format("{}: sess_runtime is reserved", member)));
   if (parts_.redactor && names_secret(*parts_.redactor, command))
     return reply_to(
         fail(Code::invalid_params, "an id or idempotencyKey must not contain a secret"));
   if (parts_.redactor && parts_.redactor->holds(caller.request.text())) caller.request = {};
 
   auto pending = std::make_unique<Pending>();
-  pending->session = lane_session(plan.lane, named, parts_.lanes);
+  pending->session =
+      plan.new_session ? *plan.new_session : lane_session(plan.lane, named, parts_.lanes);
   pending->owner = named ? named : caller.session;
   pending->plan = std::move(plan);
   std::optional<FolderChoice>& folders = pending->plan.folders;
@@ -195,12 +200,37 @@ void Admission::start_look_up(std::unique_ptr<Pending> pending) {
 }
 
 void Admission::finish(std::unique_ptr<Pending> pending) {
+  if (!pending->answer && pending->plan.new_session) return read_source(std::move(pending));
   if (!pending->answer) return parts_.lanes.put(pending->session, std::move(pending->work));
   if (*pending->answer)
     ++parts_.metrics.commands_repeated;
   else
     ++parts_.metrics.commands_refused;
   pending->work.reply_to(*std::move(pending->answer));
+}
+
+void Admission::read_source(std::unique_ptr<Pending> pending) {
+  const ForkThread command = std::get<ForkThread>(pending->work.command);
+  auto shared = std::make_shared<std::unique_ptr<Pending>>(std::move(pending));
+  const auto put = [this, shared] {
+    parts_.lanes.put((*shared)->session, std::move((*shared)->work));
+  };
+  auto read = [this, shared, put, command](Result<const state::Session*> view) {
+    control::Named& known = (*shared)->work.named;
+    known.fork = view ? control::fork_source(**view, command) : std::unexpected(view.error());
+    if (!*known.fork) return put();
+    const bool taken = parts_.readers.run([this, shared, put, command] {
+      control::Named& named = (*shared)->work.named;
+      auto end = find_end(parts_.store, command.session_id, (*named.fork)->turn);
+      if (end)
+        named.fork_end = *std::move(end);
+      else
+        named.fork = std::unexpected(end.error());
+      parts_.loop.post(put);
+    });
+    if (!taken) (*shared)->work.reply_to(too_many_reads());
+  };
+  parts_.lanes.put(command.session_id, ReadWork{.read = std::move(read), .after_reports = true});
 }
 
 std::optional<ports::Reply> Admission::look_up(Pending& pending) const {

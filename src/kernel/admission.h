@@ -54,6 +54,9 @@ class Admission {
                       ports::ReplyTo reply_to);
   void start_look_up(std::unique_ptr<Pending> pending);
   void finish(std::unique_ptr<Pending> pending);
+  // Reads what a fork into a new session continues, on the lane of its source, and puts the command
+  // on the lane of the new one.
+  void read_source(std::unique_ptr<Pending> pending);
 
   // On a worker. The answer, if the store already has it; otherwise fills in what was found.
   std::optional<ports::Reply> look_up(Pending& pending) const;

@@ -1,6 +1,7 @@
 #include "kernel/kernel.h"
 
 #include "conversation/history/history.h"
+#include "kernel/history/changed_files.h"
 #include "kernel/reads.h"
 
 namespace agentrt::kernel {
@@ -32,6 +33,7 @@ Kernel::Kernel(Parts parts)
               .conversations = conversations_,
               .observers = observers_,
               .clock = clock_,
+              .file_digests = nullptr,
               .publish =
                   [this](const ports::FeedBatch& batch) {
                     if (listener_) listener_(batch);
@@ -116,6 +118,18 @@ void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
 
 Result<ports::HistoryWindow> Kernel::window(const ports::HistoryQuery& query) {
   return conversation::history_window(parts_.store, query, conversations_);
+}
+
+Result<std::vector<FileRestore>> Kernel::restores(const ports::RestoreQuery& query) {
+  TRY_ASSIGN(auto changed, changed_files(parts_.store, query.session, query.thread, query.range));
+  std::vector<FileRestore> out;
+  std::uint64_t place = 0;
+  for (ChangedFile& file : changed) {
+    if (file.state != EffectState::restorable || place++ < query.skip) continue;
+    if (out.size() == query.max) break;
+    out.push_back(std::move(file.restore));
+  }
+  return out;
 }
 
 void Kernel::recover(ports::Step done) {

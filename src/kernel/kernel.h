@@ -24,6 +24,7 @@
 #include "kernel/read_commands.h"
 #include "kernel/task_clock.h"
 #include "ports/control_plane.h"
+#include "ports/file_digests.h"
 #include "ports/folders.h"
 #include "ports/policies.h"
 #include "ports/workspace.h"
@@ -61,6 +62,9 @@ class Kernel final : public ports::CommandSink,
   // The input of jobs; must outlive the kernel. Call before anything runs; otherwise create_job is
   // refused.
   void set_job_inputs(ports::JobInputs& inputs);
+  // What is in workspace files; must outlive the kernel. Call before anything runs; otherwise it is
+  // unknown.
+  void set_file_digests(ports::FileDigests& files) { lanes_.set_file_digests(files); }
   // Loads every session that an earlier boot left with open work, a few at a time. Until a session
   // is recovered, lists report its status as stale. Runs `done` when all are recovered. Call once
   // at start: it also starts the regular deletion of old idempotency keys.
@@ -75,6 +79,7 @@ class Kernel final : public ports::CommandSink,
   void read(ports::PageQuery query, ports::PageTo page_to) override;
   const GenerationId& generation() const override { return parts_.store.generation(); }
   Result<ports::HistoryWindow> window(const ports::HistoryQuery& query) override;
+  Result<std::vector<schema::FileRestore>> restores(const ports::RestoreQuery& query) override;
   // Drops the conversations of a session from memory, because its log was changed by an erasure or
   // deleted. Any thread.
   void discard_conversations(const SessionId& session) { conversations_.discard(session); }

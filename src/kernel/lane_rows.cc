@@ -48,7 +48,8 @@ void Lanes::read_needs(Lane& lane, control::Needs needs) {
   lane.state = LaneState::reading;
   auto shared = std::make_shared<control::Needs>(std::move(needs));
   const bool taken = parts_.readers.run([this, id = lane.id, shared] {
-    auto gathered = gather(parts_.store, id, *shared, parts_.settings.task_depth_max);
+    auto gathered =
+        gather(parts_.store, id, *shared, parts_.settings.task_depth_max, parts_.file_digests);
     parts_.loop.post([this, id, gathered = std::move(gathered)]() mutable {
       have_read(lane_of(id), std::move(gathered));
     });

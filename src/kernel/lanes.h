@@ -36,6 +36,7 @@
 #include "kernel/task_reads.h"
 #include "policy/redaction.h"
 #include "ports/control_plane.h"
+#include "ports/file_digests.h"
 #include "ports/loop.h"
 #include "ports/metrics.h"
 
@@ -108,6 +109,7 @@ class Lanes {
     conversation::KeptConversations& conversations;
     const Observers& observers;
     TaskClock& clock;
+    ports::FileDigests* file_digests;                      // may be null
     std::function<void(const ports::FeedBatch&)> publish;  // the facts of each commit
   };
 
@@ -120,6 +122,9 @@ class Lanes {
   void release(const SessionId& session);
   // Loads the session, which closes what an earlier boot left open, and then runs `done`.
   void recover(const SessionId& session, ports::Step done);
+
+  // Call before the first command.
+  void set_file_digests(ports::FileDigests& files) { parts_.file_digests = &files; }
 
   FreshIds fresh_ids() { return {parts_.loop.now(), parts_.entropy.draw()}; }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernel/history/removed_part.h"
 #include "kernel/reads.h"
 #include "schema/outputs.h"
 #include "state/index.h"
@@ -121,6 +122,9 @@ Result<std::string> get_turn(store::Store& store, const GetTurn& query, const Li
   GetTurnReply reply;
   reply.session_id = entry->session;
   TRY(from_json(entry->row.record, reply.turn, Unknown::ignore));
+  RemovedTurns removals(store, entry->session);
+  TRY_ASSIGN(const bool removed, removals.is_removed(reply.turn));
+  if (removed) reply.turn.removed = true;
   Sequence after = entry->row.first;
   if (query.cursor) {
     TRY_ASSIGN(const Sequence place, read_cursor(store.generation(), *query.cursor));

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <ranges>
 
 #include <fmt/format.h>
+
+#include "kernel/history/removed_part.h"
 
 namespace agentrt::kernel {
 namespace {
@@ -266,12 +269,32 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
   return page;
 }
 
+namespace {
+
+// Adds the turns as their rows have them, with a mark on those that rollbacks have removed.
+Result<void> add_turns(store::Store& store, const SessionId& session,
+                       const std::vector<store::IndexEntry>& entries, std::vector<Json>& out) {
+  RemovedTurns removals(store, session);
+  const std::size_t before = out.size();
+  for (const store::IndexEntry& entry : entries | std::views::reverse) {
+    TurnSnapshot turn;
+    TRY(from_json(entry.row.record, turn, Unknown::ignore));
+    TRY_ASSIGN(const bool removed, removals.is_removed(turn));
+    if (removed) turn.removed = true;
+    out.push_back({removed ? to_json(turn) : entry.row.record});
+  }
+  std::reverse(out.begin() + static_cast<std::ptrdiff_t>(before), out.end());
+  return {};
+}
+
+}  // namespace
+
 Result<void> add_history(store::Store& store, const GetSession& query, const Limits& limits,
                          SessionSnapshot& snapshot) {
   TRY_ASSIGN(store::IndexQuery rows, page_of("turn", query.session_id, query, store, limits));
   if (query.thread_id) rows.parent = query.thread_id->text();
   TRY_ASSIGN(const auto entries, store.list(rows));
-  for (const store::IndexEntry& entry : entries) snapshot.history.push_back({entry.row.record});
+  TRY(add_turns(store, query.session_id, entries, snapshot.history));
   if (entries.size() == rows.limit) {
     rows.before = entries.back().row.first;
     rows.limit = 1;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernel/history/removed_part.h"
 #include "kernel/reads.h"
 #include "kernel/turn_ends.h"
 #include "schema/outputs.h"
@@ -148,7 +149,7 @@ Result<bool> is_stored(store::Store& store, const SessionId& session, const std:
 }  // namespace
 
 Result<Gathered> gather(store::Store& store, const SessionId& session, const control::Needs& needs,
-                        std::size_t depth_max) {
+                        std::size_t depth_max, ports::FileDigests* files) {
   Gathered out;
   Records records(store, session, depth_max);
   for (const TaskId& id : needs.tasks) TRY(records.read_with_ancestors(id));
@@ -178,6 +179,11 @@ Result<Gathered> gather(store::Store& store, const SessionId& session, const con
   }
   if (needs.ended) {
     TRY_ASSIGN(out.named.ended, find_end(store, session, *needs.ended));
+  }
+  const auto& ended = out.named.ended;
+  if (needs.removal && ended && ended->end > 0 && ended->thread == needs.removal->thread) {
+    TRY_ASSIGN(out.named.removed,
+               read_removed_part(store, session, *needs.removal, *needs.ended, ended->end, files));
   }
   out.named.foreign_tasks = std::move(records.foreign());
   for (auto& [_, task] : records.tasks()) out.tasks.push_back(std::move(task));

@@ -8,6 +8,7 @@
 
 #include "control/decide.h"
 #include "kernel/limits.h"
+#include "ports/file_digests.h"
 #include "store/store.h"
 
 namespace agentrt::kernel {
@@ -17,9 +18,10 @@ struct Gathered {
   std::vector<state::Task> tasks;
   control::LaneReads named;
 };
-// Errors: those of the store; `internal` if a row is damaged.
+// `files`: as read_removed_part(). Errors: those of the store; `internal` if a row is damaged;
+// those of read_removed_part().
 Result<Gathered> gather(store::Store& store, const SessionId& session, const control::Needs& needs,
-                        std::size_t depth_max);
+                        std::size_t depth_max, ports::FileDigests* files);
 
 // The records of the tasks of running and queued turns, with their ancestors.
 Result<std::vector<state::Task>> tasks_of_turns(store::Store& store, const state::Session& view,

@@ -1,12 +1,12 @@
 #include "kernel/turn_ends.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "base/digest.h"
 #include "schema/snapshots.h"
+#include "state/read_models.h"
 
 namespace agentrt::kernel {
 
@@ -15,15 +15,6 @@ using namespace schema;
 namespace {
 
 constexpr std::size_t kFactsTogether = 64;  // read in one batch
-
-// The sequence that a ref of the form log:N names; 0: it names none.
-Sequence sequence_in(const std::optional<std::string>& ref) {
-  constexpr std::string_view kPrefix = "log:";
-  if (!ref || !ref->starts_with(kPrefix)) return 0;
-  Sequence sequence = 0;
-  std::from_chars(ref->data() + kPrefix.size(), ref->data() + ref->size(), sequence);
-  return sequence;
-}
 
 bool ends(const StoredEvent& event) {
   return event.type == TurnCompleted::kType || event.type == TurnFailed::kType;
@@ -42,7 +33,7 @@ Result<std::optional<control::LaneReads::EndedTurn>> find_end(store::Store& stor
   if (!ended(known.status)) return found;
   TRY_ASSIGN(const Sequence head, store.head(session));
   // The end follows the last answer of the turn, with few facts in between.
-  Sequence after = std::max(known.first_sequence, sequence_in(known.output_ref));
+  Sequence after = std::max(known.first_sequence, state::sequence_in(known.output_ref));
   for (;;) {
     TRY_ASSIGN(const auto sequences,
                store.sent(session, known.thread_id, after, head, kFactsTogether));

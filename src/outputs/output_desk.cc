@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/descriptor.h"
+#include "outputs/inherited.h"
 #include "outputs/log_texts.h"
 #include "outputs/retention.h"
 #include "outputs/uploads.h"
@@ -134,8 +135,11 @@ Result<std::shared_ptr<ports::OpenOutput>> OutputDesk::find(const std::string& r
                                                             const std::optional<SessionId>& only) {
   if (is_log_ref(ref)) return find_in_log(ref, only);
   TRY_ASSIGN(const auto entry, parts_.store.find(std::string(schema::kOutputKind), ref));
-  if (!entry || (only && entry->session != *only))
-    return fail(Code::not_found, "there is no such output");
+  bool allowed = entry && (!only || entry->session == *only);
+  if (entry && !allowed) {
+    TRY_ASSIGN(allowed, is_inherited(parts_.store, *only, *entry));
+  }
+  if (!allowed) return fail(Code::not_found, "there is no such output");
   schema::OutputRecord record;
   TRY(schema::from_json(entry->row.record, record, schema::Unknown::ignore));
   const bool past = has_expired(record.spilled_at, record.expires_at, parts_.clock);

@@ -60,7 +60,8 @@ class Outputs {
   virtual ~Outputs() = default;
   using OpenTo = std::move_only_function<void(Result<std::shared_ptr<OpenOutput>>)>;
   // Any thread; `open_to` is called once, on a worker thread or immediately. With `only`, outputs
-  // of other sessions are not found. Errors: not_found, expired, internal (the bytes are damaged),
+  // of other sessions are not found, unless that session is a fork and its inherited turns name
+  // them. Errors: not_found, expired, internal (the bytes are damaged),
   // overloaded.
   virtual void open(std::string ref, std::optional<SessionId> only, OpenTo open_to) = 0;
   // Errors: overloaded (too many uploads in progress); too_large (`size` is known and exceeds the

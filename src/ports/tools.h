@@ -59,8 +59,10 @@ BOOST_DEFINE_ENUM_CLASS(QuestionAnswer, accept, decline, cancel)
 class ToolListener {
  public:
   virtual ~ToolListener() = default;
-  // The call waits for release() before it makes this change. `diff` is already stored.
-  virtual void on_change(schema::FileChange change, schema::KeptOutput diff) = 0;
+  // The call waits for release() before it makes this change. `diff` is already stored, and so is
+  // the old content if the diff does not give it.
+  virtual void on_change(schema::FileChange change, schema::KeptOutput diff,
+                         std::optional<schema::KeptOutput> previous) = 0;
   virtual void on_progress(std::string text) = 0;
   virtual void on_question(ToolQuestion question) = 0;
   virtual void on_ended(ToolEnd end) = 0;

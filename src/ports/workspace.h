@@ -7,6 +7,7 @@
 
 #include "ports/models.h"
 #include "schema/facts/context.h"
+#include "schema/rollback.h"
 
 namespace agentrt::ports {
 
@@ -82,8 +83,9 @@ struct HistoryWindow {
 };
 
 struct HistoryQuery {
-  // A part of another thread of the session that precedes this one.
+  // A part of another thread that precedes this one.
   struct Part {
+    SessionId session;
     ThreadId thread;
     Sequence up_to = 0;
   };
@@ -97,17 +99,34 @@ struct HistoryQuery {
   Sequence catalog = 0;              // the tool.catalog.resolved with the tools; 0: none are needed
   bool alone = false;                // an item of a job: it sees no earlier turns
   std::vector<Part> inherited = {};  // oldest first
-  // The part of the conversation up to `covered_through` is replaced by the continuation.
+  // The part of the conversation up to fact `covered_through` of session `covered_in` is replaced
+  // by the continuation, an output of that session.
+  SessionId covered_in = {};
   Sequence covered_through = 0;
   std::string continuation_ref = {};  // empty: nothing is replaced
-  Sequence summary = 0;               // a model.completed whose text the window returns; 0: none
+  Sequence rolled_back = 0;  // the newest history.rollback.completed of the thread; 0: none
+  Sequence summary = 0;      // a model.completed whose text the window returns; 0: none
   // Omit the oldest turns if all messages have more bytes than this.
   std::optional<std::size_t> fit_bytes = {};
+};
+
+// The files whose changes within a range a turn undoes.
+struct RestoreQuery {
+  SessionId session;
+  ThreadId thread;
+  schema::RestoreRange range;
+  std::uint64_t skip = 0;  // files before these, in the order of their paths
+  std::size_t max = 0;
 };
 
 class History {
  public:
   virtual ~History() = default;
+  // The next files that can be restored, as the log says. Blocks; called on a Worker. Errors:
+  // unavailable; limit_exceeded: too many changes; internal: the log is damaged.
+  virtual Result<std::vector<schema::FileRestore>> restores(const RestoreQuery& /*query*/) {
+    return fail(Code::unavailable, "this runtime restores no files");
+  }
   // Blocks; called on a Worker. Costs what is new since the last call for the thread, unless its
   // conversation was dropped from memory. Errors: unavailable, not_found: the requested facts are
   // not stored; internal: the log is damaged.

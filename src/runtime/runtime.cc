@@ -325,6 +325,7 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
       .keeper = *outputs,
       .servers = [this](const std::string& cwd) { return servers->of(cwd); }});
   web_tools = make_web_tools(options.config.limits, *loop, *tool_worker, *outputs, redactor);
+  kernel->set_file_digests(*file_tools);
   tools = std::make_unique<JoinedTools>(*file_tools, *web_tools, *server_tools);
 }
 

@@ -110,8 +110,12 @@ struct AdmissionTable {
   AdmissionPlan operator()(const UnlinkTasks& c) const { return on_edge(c); }
 
   AdmissionPlan operator()(const CompactThread&) const { return {.lane = LaneChoice::named}; }
+  AdmissionPlan operator()(const RollbackThread&) const { return {.lane = LaneChoice::named}; }
   AdmissionPlan operator()(const ForkThread& c) const {
-    return {.lane = LaneChoice::named, .id_chosen = c.new_thread_id.has_value()};
+    AdmissionPlan plan{.lane = LaneChoice::named,
+                       .id_chosen = c.new_thread_id || c.new_session_id};
+    if (c.new_session_id && *c.new_session_id != c.session_id) plan.new_session = c.new_session_id;
+    return plan;
   }
 
   AdmissionPlan operator()(const CreateJob& c) const {

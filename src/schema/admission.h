@@ -57,6 +57,9 @@ struct AdmissionPlan {
   std::optional<JobId> new_job = {};
   // The command names the input of a new job, which is checked and stored.
   bool checks_items = false;
+  // The session that the command creates, on whose lane it is decided. What it continues is read
+  // from the session that the command names.
+  std::optional<SessionId> new_session = {};
   // The caller chose the id of the new object. Only the hash of the params then tells a repetition
   // from another command with the same id.
   bool id_chosen = false;

@@ -34,7 +34,7 @@ using CommandTypes =
              ResumeTask, ArchiveTask, CancelTask, LinkTasks, UnlinkTasks, GetTask, ListTasks,
              CreateJob, GetJob, ListJobs, CancelJob, RetryJobItem, SpawnSubagent, SendSubagentInput,
              WaitSubagents, ResumeSubagent, CloseSubagent, ListSubagents, GetReadModel, GetTurn,
-             FindObject, CompactThread, ForkThread>;
+             FindObject, CompactThread, ForkThread, RollbackThread>;
 using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);

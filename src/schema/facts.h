@@ -57,8 +57,8 @@ using PayloadTypes = TypeList<
     ProcessCompleted, ProcessFailed, ProcessTerminated, SnapshotUpdated, SnapshotRepaired,
     RuntimeWarning, RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired,
     JobCreated, JobStarted, JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed,
-    JobCompleted, JobFailed, JobCancelled, CompactionStarted, CompactionCompleted,
-    CompactionFailed>;
+    JobCompleted, JobFailed, JobCancelled, CompactionStarted, CompactionCompleted, CompactionFailed,
+    RollbackStarted, RollbackCompleted>;
 using Payload = Sum<PayloadTypes>;
 
 struct Draft {

@@ -84,7 +84,8 @@ struct ReportCompactionPlanned {
   Sequence covers_through = 0;
   std::uint64_t turns = 0;
   std::uint64_t tokens_before = 0;
-  std::uint64_t pieces = 0;  // 0: there is nothing to summarise
+  std::uint64_t pieces = 0;         // 0: there is nothing to summarise
+  std::uint64_t omitted_bytes = 0;  // of the oldest text, which does not fit into the pieces
   std::string provider;
   std::string model;
   std::string model_name;

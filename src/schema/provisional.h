@@ -19,8 +19,7 @@ using Provisional =
     boost::mp11::mp_list<CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked,
                          LimitChanged, ChannelConnected, ChannelDisconnected, ChannelResumed,
                          ChannelMessage, ChannelPermissionForwarded, ChannelPermissionReturned,
-                         ChannelPeerTaskLinked, ChannelPeerTaskUpdated, RollbackStarted,
-                         RollbackCompleted, EvidenceChanged>;
+                         ChannelPeerTaskLinked, ChannelPeerTaskUpdated, EvidenceChanged>;
 
 // Every fact type of the standard: those that this build writes, then those that it only reads.
 using StandardFacts = boost::mp11::mp_append<

@@ -132,7 +132,8 @@ struct ReportFileChange {
   ToolCallId call;
   FileChange change;
   KeptOutput diff;
-  std::optional<Binding> binding;  // if approved by digest: the current state, to compare
+  std::optional<Binding> binding;           // if approved by digest: the current state, to compare
+  std::optional<KeptOutput> previous = {};  // see FileChange::previous_ref
 };
 
 // Progress of a call, as a text.
@@ -227,6 +228,15 @@ struct ReportWaitDue {
   ToolCallId call;
 };
 
+// The next files of a turn that restores files, and the policy files as they are now.
+struct ReportRestoreFiles {
+  TurnId turn;
+  std::uint64_t next = 0;          // files of the turn before these
+  std::vector<FileRestore> files;  // empty: there are no more
+  std::optional<Policy> policy = {};
+  std::optional<Failure> failure = {};  // the log or the policy cannot be read: the turn fails
+};
+
 using ReportTypes =
     TypeList<ReportRestarted, ReportPrepared, ReportToolsListed, ReportFragments,
              ReportModelCompleted, ReportModelFailed, ReportRetryDue, ReportInspected,
@@ -234,7 +244,7 @@ using ReportTypes =
              ReportProcessNotice, ReportProcessEnded, ReportFileChange, ReportToolProgress,
              ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue, ReportTaskDue,
              ReportTaskSilent, ReportTaskContinues, ReportJobItems, ReportJobDue, ReportItemJudged,
-             ReportWaitDue, ReportCompactionPlanned, ReportCompacted>;
+             ReportWaitDue, ReportCompactionPlanned, ReportCompacted, ReportRestoreFiles>;
 using Report = Sum<ReportTypes>;
 
 }  // namespace agentrt::schema

@@ -10,46 +10,15 @@
 #include "schema/facts/routing.h"
 #include "schema/jobs.h"
 #include "schema/process_snapshot.h"
+#include "schema/rollback.h"
 #include "schema/subagent_snapshot.h"
 #include "schema/task_snapshot.h"
+#include "schema/turn_snapshot.h"
 #include "schema/values.h"
 
 namespace agentrt::schema {
 
 BOOST_DEFINE_ENUM_CLASS(Honesty, unknown, unavailable, not_applicable, stale, blocked)
-
-// A turn as listed in histories and windows.
-struct TurnSnapshot {
-  TurnId turn_id;
-  ThreadId thread_id;
-  TaskId task_id;
-  RunId run_id;
-  AttemptId attempt_id;
-  TraceId trace_id;
-  Status status = Status::accepted;
-  std::optional<std::string> reason;
-  std::optional<bool> resumable;
-  std::string input_preview;
-  std::string input_ref;  // log:N, its turn.submitted
-  std::optional<std::string> output_preview;
-  std::optional<std::string> output_ref;  // log:N, its model.completed
-  std::optional<std::string> provider;
-  std::optional<std::string> model;
-  std::uint64_t model_requests = 0;
-  std::optional<Usage> usage;
-  std::optional<Failure> error;
-  Timestamp submitted_at;
-  std::optional<Timestamp> started_at;
-  std::optional<Timestamp> completed_at;
-  Sequence first_sequence = 0;
-
-  bool operator==(const TurnSnapshot&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(TurnSnapshot, (),
-                      (turn_id, thread_id, task_id, run_id, attempt_id, trace_id, status, reason,
-                       resumable, input_preview, input_ref, output_preview, output_ref, provider,
-                       model, model_requests, usage, error, submitted_at, started_at, completed_at,
-                       first_sequence))
 
 struct QueuedTurnSnapshot {
   TurnId turn_id;
@@ -109,11 +78,12 @@ struct ThreadSnapshot {
   EmptySummary evidence_summary;
   std::optional<Outcome> last_outcome;
   std::optional<ForkPoint> forked_from;
+  std::optional<ContextBoundary> context_boundary = {};
 };
 BOOST_DESCRIBE_STRUCT(ThreadSnapshot, (),
                       (thread_id, status, status_detail, status_reason, resumable, active_turn_id,
                        turns, pending_requests, queued_turns, subagents, incidents,
-                       evidence_summary, last_outcome, forked_from))
+                       evidence_summary, last_outcome, forked_from, context_boundary))
 
 struct TaskSummary {
   std::uint64_t active = 0;
@@ -170,6 +140,9 @@ struct SessionSnapshot {
   RoutingLimitSummary routing_limit_summary;
   TelemetrySummary telemetry_summary;
   std::vector<std::string> evidence_refs;
+  std::optional<ForkPoint> forked_from = {};  // if it began as a fork of a thread elsewhere
+  // Of the thread that was compacted last, of those in `threads`.
+  std::optional<ContextBoundary> context_boundary = {};
   std::vector<Json> history;  // TurnSnapshot objects, as stored in the index
   std::optional<std::string> history_cursor;
   GenerationId generation;
@@ -179,8 +152,8 @@ BOOST_DESCRIBE_STRUCT(SessionSnapshot, (),
                       (schema_version, runtime_id, session_id, title, cwd, additional_roots,
                        metadata, archived, status, created_at, updated_at, threads, thread_count,
                        threads_cursor, tasks, task_summary, processes, jobs, subagents,
-                       routing_limit_summary, telemetry_summary, evidence_refs, history,
-                       history_cursor, generation, as_of_sequence))
+                       routing_limit_summary, telemetry_summary, evidence_refs, forked_from,
+                       context_boundary, history, history_cursor, generation, as_of_sequence))
 
 struct Diagnostics {
   std::uint64_t turns = 0;          // submitted to the thread in total
@@ -211,6 +184,7 @@ struct ThreadRead {
   std::vector<JobSummary> jobs;
   std::vector<SubagentSnapshot> subagents;  // its descendants that are not closed
   std::optional<ForkPoint> forked_from;
+  std::optional<ContextBoundary> context_boundary = {};
   Diagnostics diagnostics;
   GenerationId generation;
   Sequence as_of_sequence = 0;
@@ -218,8 +192,8 @@ struct ThreadRead {
 BOOST_DESCRIBE_STRUCT(ThreadRead, (),
                       (session_id, thread_id, status, status_reason, resumable, resume_token,
                        active_turn_id, active_turn, pending_requests, queued_turns, last_outcome,
-                       incidents, tasks, jobs, subagents, forked_from, diagnostics, generation,
-                       as_of_sequence))
+                       incidents, tasks, jobs, subagents, forked_from, context_boundary,
+                       diagnostics, generation, as_of_sequence))
 
 // One row of list_sessions.
 struct SessionSummary {

@@ -80,12 +80,15 @@ void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& 
   query.up_to = requested.sequence;
   const state::Thread& thread = *state::find_thread(view, requested.ids.thread_id);
   query.omitted_through = thread.omitted_through;
+  if (thread.rollback) query.rolled_back = thread.rollback->at;
   if (thread.fork)
-    for (const state::Inherited& part : thread.fork->parts)
-      query.inherited.push_back({part.thread, part.up_to});
+    for (const schema::InheritedPart& part : thread.fork->parts)
+      query.inherited.push_back(
+          {part.session_id.value_or(query.session), part.thread_id, part.up_to});
   query.catalog = turn->call ? turn->call->catalog : turn->catalog;
-  for (const state::Boundary& boundary : thread.boundaries)
-    if (boundary.at < requested.sequence) {
+  for (const schema::ContextBoundary& boundary : thread.boundaries)
+    if (boundary.session_id || boundary.sequence < requested.sequence) {
+      query.covered_in = boundary.session_id.value_or(query.session);
       query.covered_through = boundary.covers_through;
       query.continuation_ref = boundary.continuation_ref;
     }

@@ -16,12 +16,20 @@ void start_thread(Session& session, const Fact& fact, const ThreadStarted& start
   fork.from = from;
   fork.at = fact.sequence;
   fork.params_hash = started.params_hash;
+  if (from.session_id != session.id && !session.forked)
+    session.forked = SessionFork{from, thread.id, fact.sequence};
+  if (started.inherited) {
+    fork.parts = *started.inherited;
+    if (started.context_boundary) thread.boundaries.push_back(*started.context_boundary);
+    return;
+  }
+  // Logs of earlier versions name the point alone.
   if (const Thread* source = find_thread(session, from.thread_id)) {
     if (source->fork) fork.parts = source->fork->parts;
-    for (const Boundary& boundary : source->boundaries)
-      if (boundary.at <= from.sequence) thread.boundaries.push_back(boundary);
+    for (const ContextBoundary& boundary : source->boundaries)
+      if (boundary.sequence <= from.sequence) thread.boundaries.push_back(boundary);
   }
-  fork.parts.push_back({from.thread_id, from.sequence});
+  fork.parts.push_back({.thread_id = from.thread_id, .up_to = from.sequence});
 }
 
 void resolve_context(Thread& thread, Turn& turn, const Fact& fact, const ContextResolved& context) {
@@ -110,10 +118,10 @@ void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,
   turn.compaction.reset();
   if (thread.boundaries.size() == kBoundariesKept)
     thread.boundaries.erase(thread.boundaries.begin());
-  thread.boundaries.push_back({.at = sequence,
+  thread.boundaries.push_back({.summary_ref = completed.summary_ref.value_or(""),
+                               .continuation_ref = completed.continuation_ref.value_or(""),
                                .covers_through = completed.covers_through.value_or(0),
-                               .summary_ref = completed.summary_ref.value_or(""),
-                               .continuation_ref = completed.continuation_ref.value_or("")});
+                               .sequence = sequence});
   thread.prefix_broken = "compacted";
   thread.context.estimate = completed.tokens_after.value_or(0);
   thread.context.counted = 0;

@@ -8,6 +8,7 @@
 #include "state/job_facts.h"
 #include "state/policies.h"
 #include "state/processes.h"
+#include "state/rollbacks.h"
 #include "state/session.h"
 
 namespace agentrt::state {
@@ -71,8 +72,7 @@ class Folder {
     turn.submitted = fact_.sequence;
     turn.submitted_at = fact_.at;
     turn.options = p.options;
-    turn.work = p.work;
-    turn.work_details = p.instructions;
+    if (p.work) turn.work = Work{.kind = *p.work, .details = p.instructions, .restore = p.restore};
     // A turn without a task of its own is an attempt of a task that clients know.
     turn.visibility = session_.new_task.value_or(Visibility::foreground);
     session_.new_task.reset();
@@ -118,6 +118,7 @@ class Folder {
                  p.status == Status::blocked ? std::optional(p.phase) : std::nullopt, p.resumable);
     if (Turn* turn = active(); turn && p.phase == kCompactingPhase && !turn->compaction)
       turn->compaction.emplace().trigger = p.detail.value_or("");
+    if (Turn* turn = active()) fold_restore_status(*turn, p);
   }
   void operator()(const TurnCompleted&) {
     if (Turn* turn = active()) {
@@ -277,7 +278,10 @@ class Folder {
     if (Turn* turn = active()) fold_compaction(*thread_, *turn, fact_.sequence, p);
   }
   void operator()(const HistoryWindowLoaded&) {}
-  void operator()(const HistoryReconstructed&) {}
+  void operator()(const OneOf<HistoryReconstructed, RollbackStarted> auto&) {}
+  void operator()(const RollbackCompleted& p) {
+    if (thread_) fold_rollback(*thread_, fact_, p);
+  }
   void operator()(const TaskProfileResolved&) {}
   void operator()(const RoutingCandidatesResolved& p) { resolve_candidates(active(), p); }
   void operator()(const RoutingDecided& p) { fold_routing(session_, active(), p, false); }
@@ -290,7 +294,7 @@ class Folder {
   void operator()(const ItemStarted& p) {
     if (ToolCall* call = open_tool()) call->step = fact_.ids.step_id;
     Turn* turn = active();
-    if (!turn) return;
+    if (!turn || fold_restore_call(*turn, fact_, p)) return;
     if (!fact_.ids.tool_call_id.empty() && turn->call && turn->tools.empty())
       return turn->call->writing.push_back(
           {fact_.ids.step_id, fact_.ids.tool_call_id, p.tool_name.value_or("")});
@@ -545,6 +549,7 @@ class Folder {
   // A queued turn stays in the queue until queue.changed removes it.
   void end(Turn& turn) {
     turn.ended_at = fact_.at;
+    turn.end_sequence = fact_.sequence;
     turn.call.reset();
     turn.tools.clear();
     turn.action.reset();

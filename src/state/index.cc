@@ -2,8 +2,10 @@
 
 #include <variant>
 
+#include "schema/forks.h"
 #include "schema/outputs.h"
 #include "state/read_models.h"
+#include "state/rollbacks.h"
 
 namespace agentrt::state {
 namespace {
@@ -125,7 +127,8 @@ std::vector<ObjectRow> artifact_rows(const Session& session, const ArtifactChang
                               .turn_id = fact.ids.turn_id,
                               .tool_call_id = fact.ids.tool_call_id,
                               .sequence = fact.sequence,
-                              .at = fact.at};
+                              .at = fact.at,
+                              .previous_ref = changed.previous_ref};
   const ObjectRow newest{.kind = std::string(kArtifactKind),
                          .id = id,
                          .parent = {},
@@ -279,6 +282,19 @@ ObjectRow item_row(const JobItemRecord& item) {
   return row;
 }
 
+// A fork within its session needs no row.
+std::vector<ObjectRow> fork_rows(const Session& session, const ForkPoint& from, const Fact& fact) {
+  if (from.session_id == session.id) return {};
+  return {{.kind = std::string(kForkKind),
+           .id = thread_row_id(session.id, fact.ids.thread_id),
+           .parent = {},
+           .first = fact.sequence,
+           .status = "forked",
+           .open = false,
+           .record = "{}",
+           .terms = {forks_term(from.session_id)}}};
+}
+
 // Rows that a fact about a job or an item changes.
 std::vector<ObjectRow> job_rows(const Session& session, const Fact& fact) {
   std::vector<ObjectRow> rows;
@@ -331,12 +347,21 @@ std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fac
     return std::vector{expired_row(*expired, fact)};
   if (const auto* changed = std::get_if<PolicyChanged>(&fact.payload))
     return policy_rows(session, *changed, fact);
+  if (const auto* started = std::get_if<ThreadStarted>(&fact.payload);
+      started && started->forked_from)
+    return fork_rows(session, *started->forked_from, fact);
   if (is_of_job(fact.payload)) return job_rows(session, fact);
   if (const auto* changed = std::get_if<ArtifactChanged>(&fact.payload))
     return artifact_rows(session, *changed, fact);
   // The row of an item represents its turn and its calls.
   if (std::holds_alternative<ToolStarted>(fact.payload) && fact.ids.job_item_id.empty())
     return std::vector{tool_call_row(fact)};
+  if (auto boundary = boundary_row(session, fact)) {
+    std::vector<ObjectRow> rows{*std::move(boundary)};
+    if (std::holds_alternative<RollbackCompleted>(fact.payload))
+      rows.push_back(session_row(session));
+    return rows;
+  }
   if (const Process* process = process_changed(session, fact))
     return std::vector{session_row(session), process_row(*process)};
   if (const Subagent* subagent = subagent_changed(session, fact))
@@ -357,6 +382,7 @@ std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fac
 
 }  // namespace
 
+std::string forks_term(const SessionId& source) { return "of=" + source.text(); }
 std::string artifact_term(std::string_view artifact) { return "id=" + std::string(artifact); }
 
 std::string thread_row_id(const SessionId& session, const ThreadId& thread) {

@@ -18,18 +18,20 @@ namespace agentrt::state {
 // The index row of one object; store::IndexRow has the same members.
 struct ObjectRow {
   // session, thread, turn, task, attempt, tool_call, artifact, artifact_version, process, job,
-  // job_item, subagent, output, action, grant, trust, folder_mode
+  // job_item, subagent, output, action, grant, trust, folder_mode, rollback, compaction,
+  // fork
   std::string kind;
   std::string id;
-  // Of a turn or process: its thread; of an attempt: its task; of a job item: its job; of a
-  // subagent: its parent's thread; of a version of an artifact: the artifact's row.
+  // Of a turn, process, rollback or compaction: its thread; of an attempt: its task; of a job item:
+  // its job; of a subagent: its parent's thread; of a version of an artifact: the artifact's row.
   std::string parent;
   Sequence first = 0;
   std::string status;
   bool open = false;
   // SessionSummary, ThreadRead, TurnSnapshot, state::Task, state::TaskAttempt, ArtifactRecord,
   // ProcessSnapshot, JobRecord, JobItemRecord, SubagentSnapshot, OutputRecord, ActionSnapshot,
-  // GrantRecord, TrustRecord, FolderModeRecord; of a tool call: {}
+  // GrantRecord, TrustRecord, FolderModeRecord, RollbackRecord, ContextBoundary; of a tool call or
+  // fork: {}
   std::string record;
   std::vector<std::string> terms = {};  // the lists that it is in
   std::optional<Timestamp> due = {};    // when the runtime must look at it again
@@ -77,10 +79,11 @@ struct ArtifactRecord {
   ToolCallId tool_call_id;
   Sequence sequence = 0;  // of its artifact.changed
   Timestamp at;
+  std::optional<std::string> previous_ref = {};
 };
 BOOST_DESCRIBE_STRUCT(ArtifactRecord, (),
                       (artifact_id, path, change, version_id, previous_id, diff_ref, lines_added,
-                       lines_removed, thread_id, turn_id, tool_call_id, sequence, at))
+                       lines_removed, thread_id, turn_id, tool_call_id, sequence, at, previous_ref))
 
 inline constexpr std::string_view kActionKind = "action";
 inline constexpr std::string_view kToolCallKind = "tool_call";
@@ -101,6 +104,8 @@ inline constexpr std::string_view kThreadKind = "thread";
 inline constexpr std::string_view kThreadClosed = "closed";
 // The list of the rows of one artifact, over all sessions.
 std::string artifact_term(std::string_view artifact);
+// The list of the threads of other sessions that were forked from this one.
+std::string forks_term(const SessionId& source);
 // The id of a thread's row: thread ids are unique only in their session.
 std::string thread_row_id(const SessionId& session, const ThreadId& thread);
 

@@ -1,8 +1,9 @@
 #include "state/read_models.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
 
 #include "schema/envelope.h"
 
@@ -114,9 +115,21 @@ std::vector<SubagentSnapshot> subagents_below(const Session& session, const Thre
   return out;
 }
 
+// The compaction that is in force.
+std::optional<ContextBoundary> boundary_of(const Thread& thread) {
+  return thread.boundaries.empty() ? std::nullopt : std::optional(thread.boundaries.back());
+}
+
 }  // namespace
 
 std::string log_ref(Sequence sequence) { return fmt::format("log:{}", sequence); }
+Sequence sequence_in(const std::optional<std::string>& ref) {
+  constexpr std::string_view kPrefix = "log:";
+  if (!ref || !ref->starts_with(kPrefix)) return 0;
+  Sequence sequence = 0;
+  std::from_chars(ref->data() + kPrefix.size(), ref->data() + ref->size(), sequence);
+  return sequence;
+}
 std::string log_ref(Sequence first, Sequence last) { return fmt::format("log:{}-{}", first, last); }
 
 ActionSnapshot action_snapshot(const Session& session, const Turn& turn, const Action& action) {
@@ -183,6 +196,8 @@ TurnSnapshot turn_snapshot(const Turn& turn) {
   out.started_at = turn.started_at;
   out.completed_at = turn.ended_at;
   out.first_sequence = turn.submitted;
+  out.source = turn.source;
+  if (turn.end_sequence > 0) out.last_sequence = turn.end_sequence;
   return out;
 }
 
@@ -377,6 +392,7 @@ ThreadSnapshot thread_snapshot(const Session& session, const Thread& thread) {
   out.incidents = thread.incidents;
   out.last_outcome = last_outcome(thread);
   if (thread.fork) out.forked_from = thread.fork->from;
+  out.context_boundary = boundary_of(thread);
   return out;
 }
 
@@ -398,6 +414,11 @@ SessionSnapshot session_snapshot(const Session& session) {
   }
   out.thread_count = session.threads.size() + session.threads_closed;
   out.task_summary = session.tasks;
+  if (session.forked) out.forked_from = session.forked->from;
+  for (const auto& [_, thread] : session.threads)
+    if (auto boundary = boundary_of(thread); boundary && !boundary->session_id)
+      if (!out.context_boundary || boundary->sequence > out.context_boundary->sequence)
+        out.context_boundary = std::move(boundary);
   for (const auto& [_, process] : session.processes)
     out.processes.push_back(process_snapshot(process));
   for (const auto& [_, job] : session.jobs) out.jobs.push_back(job_summary(session.id, job.record));
@@ -430,6 +451,7 @@ ThreadRead thread_read(const Session& session, const Thread& thread) {
   out.tasks = open_tasks(session.id, thread);
   out.subagents = subagents_below(session, thread.id);
   if (thread.fork) out.forked_from = thread.fork->from;
+  out.context_boundary = boundary_of(thread);
   out.diagnostics.turns = thread.turns;
   out.diagnostics.unknown_facts = session.unknown_facts;
   out.as_of_sequence = session.sequence;

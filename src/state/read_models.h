@@ -33,6 +33,8 @@ schema::EnvironmentSnapshot environment_snapshot(const Session& session,
 
 // log:N
 std::string log_ref(Sequence sequence);
+// The sequence that a ref of the form log:N names; 0: it names none.
+Sequence sequence_in(const std::optional<std::string>& ref);
 // log:FIRST-LAST
 std::string log_ref(Sequence first, Sequence last);
 

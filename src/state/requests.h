@@ -14,6 +14,8 @@ namespace agentrt::state {
 inline constexpr std::size_t kBoundariesKept = 32;
 // The phase of the run.status with which a compaction begins. Its detail is the trigger.
 inline constexpr std::string_view kCompactingPhase = "compaction";
+// TurnSubmitted::work of a turn that undoes changes of files, and the phase of its run.status.
+inline constexpr std::string_view kRestoreWork = "restore";
 
 // A model request in flight.
 struct ModelCall {
@@ -59,36 +61,40 @@ BOOST_DESCRIBE_STRUCT(Compaction, (),
                       (trigger, started, covers_through, tokens_before, pieces, done, summary,
                        provider, model, model_name, usage))
 
-// From where on the conversation is sent to models, and what replaces the part before.
-struct Boundary {
-  Sequence at = 0;  // of its context.compaction.completed
-  Sequence covers_through = 0;
-  std::string summary_ref;
-  std::string continuation_ref;
-
-  bool operator==(const Boundary&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(Boundary, (), (at, covers_through, summary_ref, continuation_ref))
-
-// A part of another thread with which the conversation of a fork begins.
-struct Inherited {
-  ThreadId thread;
-  Sequence up_to = 0;  // the end of the last turn that belongs to it
-
-  bool operator==(const Inherited&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(Inherited, (), (thread, up_to))
-
 // How a thread began that was forked from another one.
 struct Fork {
   schema::ForkPoint from;
   Sequence at = 0;  // of its thread.started
   std::optional<std::string> params_hash;
-  std::vector<Inherited> parts;  // oldest first; a fork of a fork has those of both
+  // Of other threads, with which its conversation begins; oldest first. A fork of a fork has those
+  // of both.
+  std::vector<schema::InheritedPart> parts;
 
   bool operator==(const Fork&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Fork, (), (from, at, params_hash, parts))
+
+// The newest rollback of a thread. The facts of the thread after `baseline` and up to `at` are not
+// part of its conversation.
+struct Rollback {
+  Sequence at = 0;  // of its history.rollback.completed
+  Sequence baseline = 0;
+  TurnId target;
+
+  bool operator==(const Rollback&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Rollback, (), (at, baseline, target))
+
+// What a turn does instead of asking a model about its input; see TurnSubmitted::work.
+struct Work {
+  std::string kind;
+  std::optional<std::string> details;           // the instructions for it
+  std::optional<schema::RestoreRange> restore;  // the facts whose changes of files it undoes
+  std::uint64_t restored = 0;                   // files whose calls have begun
+
+  bool operator==(const Work&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Work, (), (kind, details, restore, restored))
 
 // What the thread's last model request was made of, besides its messages.
 struct SentPrefix {

@@ -29,7 +29,7 @@ using schema::Status;
 
 // Increment it whenever fold() produces a different Session for the same facts. Stored snapshots of
 // another version are ignored.
-inline constexpr std::uint64_t kFoldVersion = 10;
+inline constexpr std::uint64_t kFoldVersion = 11;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kIncidentsMax = 16;
@@ -87,15 +87,15 @@ struct Turn {
   std::optional<std::string> answer_preview;
   Sequence answer = 0;  // sequence of the last model.completed
   std::optional<schema::Failure> error;
-  std::optional<JobItem> item;              // of a job, that the turn is an attempt at
-  Sequence catalog = 0;                     // the complete tool.catalog.resolved that applies
-  std::string offered;                      // digest of the tools that the model is offered
-  std::string instructions;                 // digest of the instructions that it gets
-  std::optional<std::string> work;          // see TurnSubmitted::work
-  std::optional<std::string> work_details;  // the instructions for it
-  std::optional<Compaction> compaction;     // in progress
-  bool compaction_failed = false;           // it is not repeated within the turn
-  bool overflowed = false;                  // a provider found its request too long
+  std::optional<JobItem> item;           // of a job, that the turn is an attempt at
+  Sequence catalog = 0;                  // the complete tool.catalog.resolved that applies
+  std::string offered;                   // digest of the tools that the model is offered
+  std::string instructions;              // digest of the instructions that it gets
+  std::optional<Work> work;              // other than asking a model about its input
+  std::optional<Compaction> compaction;  // in progress
+  bool compaction_failed = false;        // it is not repeated within the turn
+  bool overflowed = false;               // a provider found its request too long
+  Sequence end_sequence = 0;             // of the fact that ended it; 0: none yet
 
   bool operator==(const Turn&) const;
 };
@@ -106,8 +106,8 @@ BOOST_DESCRIBE_STRUCT(Turn, (),
                        resolved, hook, start_hooks, after_hooks, ended_call, answered,
                        stops_refused, message_item, reasoning_item, item_at, model_name, provider,
                        model, fallback, candidates, switched, usage, answer_preview, answer, error,
-                       item, catalog, offered, instructions, work, work_details, compaction,
-                       compaction_failed, overflowed))
+                       item, catalog, offered, instructions, work, compaction, compaction_failed,
+                       overflowed, end_sequence))
 
 struct Thread {
   // Defined in session_members.cc, because this large struct is copied in many units.
@@ -140,9 +140,11 @@ struct Thread {
   std::optional<std::string> prefix_broken;
   Sequence omitted_through = 0;  // turns that ended at or before it are not sent to the model
   ContextSize context;
-  std::vector<Boundary> boundaries;  // the newest kBoundariesKept, oldest first
-  Governance governance;             // of its own calls
-  std::optional<Fork> fork;          // absent: it begins with its own first turn
+  std::vector<schema::ContextBoundary> boundaries;  // the newest kBoundariesKept, oldest first
+  Governance governance;                            // of its own calls
+  std::optional<Fork> fork;                         // absent: it begins with its own first turn
+  std::optional<Rollback> rollback;                 // the newest
+  std::uint64_t rollbacks = 0;
 
   bool operator==(const Thread&) const;
 };
@@ -150,7 +152,7 @@ BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
                        subagent, environment, environment_turn, environment_at, environment_full,
                        told, policy, sent, prefix_broken, omitted_through, context, boundaries,
-                       governance, fork))
+                       governance, fork, rollback, rollbacks))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {
@@ -160,6 +162,16 @@ struct ServerTool {
   bool operator==(const ServerTool&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ServerTool, (), (name, read_only))
+
+// How a session began that was forked from another one.
+struct SessionFork {
+  schema::ForkPoint from;
+  ThreadId thread;
+  Sequence at = 0;  // of the thread.started
+
+  bool operator==(const SessionFork&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SessionFork, (), (from, thread, at))
 
 struct Session {
   // Defined in session_members.cc, because this large struct is copied in many units.
@@ -183,6 +195,9 @@ struct Session {
   std::map<ThreadId, Thread> threads;   // without the closed ones
   std::optional<Thread> closed_thread;  // the one that was closed last
   std::uint64_t threads_closed = 0;
+  std::optional<Thread> rested_thread;  // the one that left the view last, until a command names it
+  std::uint64_t threads_resting = 0;    // that are rows
+  std::optional<SessionFork> forked;    // absent: it did not begin as a fork of another session
   // Background processes; src/control limits their number.
   std::map<ProcessId, Process> processes;
   std::optional<Process> ended_process;  // the process that ended last
@@ -214,11 +229,12 @@ struct Session {
 };
 BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
-                       created_at, params_hash, threads, closed_thread, threads_closed, processes,
-                       ended_process, jobs, ended_job, subagents, closed_subagent, new_task, tasks,
-                       routing, policy, has_policy, granted, mode, trust_refused, greeted,
-                       server_tools, catalog, catalog_digest, catalog_bytes, traces, turns,
-                       unknown_facts, snapshot, governance))
+                       created_at, params_hash, threads, closed_thread, threads_closed,
+                       rested_thread, threads_resting, forked, processes, ended_process, jobs,
+                       ended_job, subagents, closed_subagent, new_task, tasks, routing, policy,
+                       has_policy, granted, mode, trust_refused, greeted, server_tools, catalog,
+                       catalog_digest, catalog_bytes, traces, turns, unknown_facts, snapshot,
+                       governance))
 
 }  // namespace agentrt::state
 

@@ -7,6 +7,7 @@
 #include "tools/edit_file.h"
 #include "tools/list_files.h"
 #include "tools/read_file.h"
+#include "tools/restore_file.h"
 #include "tools/search_files.h"
 #include "tools/send_subagent_input.h"
 #include "tools/shell.h"
@@ -97,6 +98,9 @@ constexpr std::array kTools = {
 };
 // clang-format on
 
+// That only the runtime calls.
+constexpr std::array kOwnTools = {tool<RestoreFileArgs, kRestoreFile>()};
+
 constexpr ReservedName kReserved[] = {
     {.name = "web_search"},
 };
@@ -104,10 +108,13 @@ constexpr ReservedName kReserved[] = {
 }  // namespace
 
 std::span<const Tool> all() { return kTools; }
+std::span<const Tool> own() { return kOwnTools; }
 
 const Tool* find(std::string_view name) {
-  const auto* at = std::ranges::find(kTools, name, &Tool::name);
-  return at == kTools.end() ? nullptr : at;
+  for (const std::span<const Tool> tools : {std::span<const Tool>(kTools), own()})
+    for (const Tool& each : tools)
+      if (each.name == name) return &each;
+  return nullptr;
 }
 
 std::span<const ReservedName> reserved_names() { return kReserved; }
@@ -115,6 +122,11 @@ std::span<const ReservedName> reserved_names() { return kReserved; }
 const ReservedName* find_reserved(std::string_view name) {
   const auto* at = std::ranges::find(kReserved, name, &ReservedName::name);
   return at == std::end(kReserved) ? nullptr : at;
+}
+
+std::string_view judged_as(std::string_view name) {
+  const Tool* tool = find(name);
+  return tool && !tool->judged_as.empty() ? tool->judged_as : name;
 }
 
 Runner runner_of(std::string_view name) {

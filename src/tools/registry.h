@@ -13,8 +13,12 @@ namespace agentrt::tools {
 
 // In the order in which the model is given them.
 std::span<const Tool> all();
-// nullptr: not a built-in tool.
+// The tools that only the runtime calls.
+std::span<const Tool> own();
+// Of both; nullptr: not a built-in tool.
 const Tool* find(std::string_view name);
+// The name by which rules and hooks know a call of the tool.
+std::string_view judged_as(std::string_view name);
 
 // server: not a built-in tool.
 Runner runner_of(std::string_view name);

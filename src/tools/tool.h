@@ -92,6 +92,9 @@ struct ToolSpec {
   // Starts the title of a call in the terminal. Default: the title is the name and the arguments.
   std::string_view verb = {};
   ClaudeNames claude = {};
+  // The tool whose rules and hooks apply to calls of this one. Set for a tool that only the runtime
+  // calls: no model is offered it.
+  std::string_view judged_as = {};
 };
 
 // A call that runs a process: the text for the shell, and how to run it.

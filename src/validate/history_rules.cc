@@ -62,28 +62,50 @@ void HistoryRules::operator()(const CompactionCompleted& p) {
 
 void HistoryRules::operator()(const CompactionFailed&) { compaction_ends(); }
 
-void HistoryRules::operator()(const RollbackStarted&) {
-  bool& under_way = rolling_back_.at(hearing_.key(hearing_.head().thread_id));
-  if (under_way) hearing_.fail("rollback.order", "a rollback of the thread is already in progress");
-  under_way = true;
+void HistoryRules::operator()(const RollbackStarted& p) {
+  Rollback& rollback = rolling_back_.at(hearing_.key(hearing_.head().thread_id));
+  if (rollback.under_way)
+    hearing_.fail("rollback.order", "a rollback of the thread is already in progress");
+  rollback = {true, p.target_turn_id.text()};
 }
 
 void HistoryRules::operator()(const RollbackCompleted& p) {
-  bool& under_way = rolling_back_.at(hearing_.key(hearing_.head().thread_id));
-  if (!under_way && !hearing_.excuses(rolling_back_))
+  Rollback& rollback = rolling_back_.at(hearing_.key(hearing_.head().thread_id));
+  if (!rollback.under_way && !hearing_.excuses(rolling_back_))
     hearing_.fail("rollback.order", "a rollback ends that was not started");
-  under_way = false;
+  const std::string& target = p.target_turn_id.text();
+  if (rollback.under_way && rollback.target != target)
+    hearing_.fail("rollback.order", fmt::format("a rollback to turn {} ends as one to turn {}",
+                                                rollback.target, target));
+  rollback = {};
+  kept(p);
   for (const TurnId& removed : p.removed_turns.value_or(std::vector<TurnId>{})) {
     const JudgedTurn* turn = turns_.find(removed.text());
     if (turn && turn->state != TurnState::ended)
       hearing_.fail("rollback.keeps",
                     fmt::format("turn {} is removed while it is open", removed.text()));
+    if (removed == p.target_turn_id)
+      hearing_.fail("rollback.keeps", fmt::format("turn {} is removed and kept", target));
   }
   const auto cancelled = p.cancelled_action_ids.value_or(std::vector<ActionId>{});
   for (const std::string& open : calls_.open_actions())
     if (std::ranges::find(cancelled, open, &ActionId::text) == cancelled.end())
       hearing_.fail("rollback.keeps",
                     fmt::format("action {} is open but not listed as cancelled", open));
+}
+
+// The target, up to which the conversation is kept.
+void HistoryRules::kept(const RollbackCompleted& p) {
+  const std::string& target = p.target_turn_id.text();
+  const JudgedTurn* turn = turns_.find(target);
+  if (turn && turn->state != TurnState::ended)
+    hearing_.fail("rollback.keeps", fmt::format("turn {} is kept and has not ended", target));
+  if (turn && turn->thread != hearing_.key(hearing_.head().thread_id))
+    hearing_.fail("rollback.keeps", fmt::format("turn {} is of another thread", target));
+  const auto own = hearing_.head().sequence;
+  if (own && p.baseline_sequence && *p.baseline_sequence >= *own)
+    hearing_.fail("rollback.keeps",
+                  fmt::format("baseline {} is not before event {}", *p.baseline_sequence, *own));
 }
 
 void HistoryRules::as_of(Sequence sequence) {
@@ -123,8 +145,8 @@ void HistoryRules::operator()(const ItemCompleted& p) { log_ref(p.output_ref.val
 void HistoryRules::operator()(const ToolResult& p) { log_ref(p.output_ref.value_or("")); }
 
 void HistoryRules::operator()(const TurnStarted&) {
-  const bool* under_way = rolling_back_.find(hearing_.key(hearing_.head().thread_id));
-  if (under_way && *under_way)
+  const Rollback* rollback = rolling_back_.find(hearing_.key(hearing_.head().thread_id));
+  if (rollback && rollback->under_way)
     hearing_.fail("rollback.order", "a turn starts while a rollback of its thread is in progress");
 }
 

@@ -31,7 +31,13 @@ class HistoryRules {
   void operator()(const schema::TurnFailed& p);
 
  private:
+  struct Rollback {
+    bool under_way = false;
+    std::string target = {};
+  };
+
   void compaction_ends();
+  void kept(const schema::RollbackCompleted& p);
   void turn_ended();
   void as_of(Sequence sequence);
   void log_ref(std::string_view ref);
@@ -39,8 +45,8 @@ class HistoryRules {
   RuleContext& hearing_;
   const TurnRules& turns_;
   const CallRules& calls_;
-  Table<bool> compacting_;    // by turn
-  Table<bool> rolling_back_;  // by thread
+  Table<bool> compacting_;        // by turn
+  Table<Rollback> rolling_back_;  // by thread
 };
 
 }  // namespace agentrt::validate

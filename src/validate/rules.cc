@@ -215,12 +215,15 @@ constexpr Rule kRules[] = {
      "not ended when its turn ends"},
     {"compaction.keeps", must, core, settled, "Compaction keeps every open action.",
      "context.compaction.completed that does not name every open action of the thread as kept"},
-    {"rollback.order", must, full, provisional, "Every rollback starts once and ends once.",
-     "a rollback that starts while another is in progress or ends without having started; a turn "
-     "of the thread that starts during a rollback"},
-    {"rollback.keeps", must, full, provisional,
-     "Rollback reports the open actions that it cancels.",
-     "history.rollback.completed that removes an open turn, or does not list an open action"},
+    {"rollback.order", must, full, settled, "Every rollback starts once and ends once.",
+     "a rollback that starts while another is in progress, ends without having started, or ends "
+     "with another target; a turn of the thread that starts during a rollback"},
+    {"rollback.keeps", must, full, settled,
+     "A rollback keeps its target, and reports the open actions that it cancels.",
+     "history.rollback.completed that removes an open turn or its own target, keeps a turn that "
+     "has "
+     "not ended or is of another thread, has a baseline that is not before it, or does not list an "
+     "open action"},
     {"snapshot.as_of", must, core, settled, "A snapshot covers earlier events only.",
      "asOfSequence or a history window that is not before the event that contains it"},
     {"evidence.signals", must, core, provisional,

@@ -4,6 +4,7 @@ import json
 import unittest
 
 from context_test import messages_of
+from harness import types
 from history_test import TOOL  # noqa: F401  (its scripts are used here)
 from models_test import ModelCase
 
@@ -82,6 +83,61 @@ class Fork(ModelCase):
         self.assertIn("## Summary", told)
         self.assertIn("question 8.", told)
         self.check_session("s")
+
+    def test_a_fork_in_a_new_session_reads_what_it_inherits_and_nothing_else(self):
+        def upload(data):
+            path = "/v1/outputs?sessionId=s&mediaType=text/plain"
+            return self.daemon.request("POST", path, data).json["outputRef"]
+
+        self.daemon.ok("create_session", sessionId="s", cwd=str(self.home.workspace))
+        attached = upload(b"an attached text")
+        reply = self.daemon.ok(
+            "submit_turn", sessionId="s", threadId="t",
+            input=[{"type": "text", "text": "question 1."}, {"type": "output", "ref": attached}],
+            options={"model": "chat", "mode": "bypass"})
+        self.daemon.wait_turn(reply, seconds=30)
+        loose = upload(b"not inherited")
+        self.daemon.ok("set_policy", sessionId="s", allow=["shell"])
+        fork = self.daemon.ok("fork_thread", sessionId="s", threadId="t", newSessionId="s2")
+        again = self.daemon.ok("fork_thread", sessionId="s", threadId="t", newSessionId="s2")
+        self.assertEqual(fork, again)
+        self.assertEqual(self.daemon.call("fork_thread", sessionId="s", threadId="t",
+                                          newSessionId="s2", newThreadId="x").code,
+                         "idempotency_conflict")
+        self.assertEqual(types(self.daemon.events("s2")), ["session.created", "thread.started"])
+        self.assertEqual((fork["sessionId"], fork["sequence"]), ("s2", 2))
+        session = self.daemon.ok("get_session", sessionId="s2")
+        self.assertEqual(session["cwd"], self.daemon.ok("get_session", sessionId="s")["cwd"])
+        self.assertEqual(session["forkedFrom"], fork["forkedFrom"])
+        self.assertEqual([r for r in self.daemon.ok("get_rules", sessionId="s2")["rules"]
+                          if r.get("origin") == "session"], [])
+        self.ask("t", "question 2.")
+        self.restart()
+        reply = self.daemon.ok(
+            "submit_turn", sessionId="s2", threadId=fork["threadId"],
+            input=[{"type": "text", "text": "question 3."}],
+            options={"model": "chat", "mode": "bypass"})
+        self.daemon.wait_turn(reply, seconds=30)
+        told = json.dumps(messages_of(self.double.requests[-1]["body"]))
+        self.assertIn("question 1.", told)
+        self.assertIn("an attached text", told)
+        self.assertNotIn("question 2.", told)
+        made = self.home.run("token", "create", "--scope", "submit", "--scope", "read",
+                             "--session", "s2", "--json")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        token = json.loads(made.stdout)["token"]
+        self.assertEqual(self.daemon.request("GET", f"/v1/outputs/{attached}", token=token).status,
+                         200)
+        self.assertEqual(self.daemon.request("GET", f"/v1/outputs/{loose}", token=token).status,
+                         404)
+        refused = self.daemon.request(
+            "POST", "/v1/commands/fork_thread", token=token,
+            body={"sessionId": "s2", "threadId": fork["threadId"], "newSessionId": "s3"})
+        self.assertEqual(refused.status, 403)
+        done = self.home.run("fork", "s", "--new-session", "s4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("agentrt run --session s4", done.stdout)
+        self.check_session("s2")
 
     def test_bad_input(self):
         turn = self.ask("t", "question 1.")[0]["turnId"]

@@ -77,7 +77,8 @@ class Printer final : public ports::ToolListener {
   Printer(ports::Tools& tools, ToolCallId call, std::string answer, std::promise<void>& ended)
       : tools_(tools), call_(std::move(call)), answer_(std::move(answer)), ended_(ended) {}
 
-  void on_change(schema::FileChange, schema::KeptOutput) override {}
+  void on_change(schema::FileChange, schema::KeptOutput,
+                 std::optional<schema::KeptOutput>) override {}
   void on_progress(std::string text) override {
     print(fmt::format(R"({{"progress":{}}})", as_text(text)));
   }

@@ -61,6 +61,7 @@ export interface CommandParams {
   find_object: FindObjectParams;
   compact_thread: CompactThreadParams;
   fork_thread: ForkThreadParams;
+  rollback_thread: RollbackThreadParams;
 }
 
 export interface CommandReplies {
@@ -121,6 +122,7 @@ export interface CommandReplies {
   find_object: FindObjectReply;
   compact_thread: CompactThreadReply;
   fork_thread: ForkThreadReply;
+  rollback_thread: RollbackThreadReply;
 }
 
 export type CommandName = keyof CommandParams;
@@ -165,6 +167,7 @@ export const mutatingCommands: ReadonlySet<string> = new Set([
   "close_subagent",
   "compact_thread",
   "fork_thread",
+  "rollback_thread",
 ]);
 
 export type ErrorCode =
@@ -321,6 +324,8 @@ export interface EventPayloads {
   "context.compaction.started": ContextCompactionStarted;
   "context.compaction.completed": ContextCompactionCompleted;
   "context.compaction.failed": ContextCompactionFailed;
+  "history.rollback.started": HistoryRollbackStarted;
+  "history.rollback.completed": HistoryRollbackCompleted;
 }
 
 export type EventType = keyof EventPayloads;
@@ -419,6 +424,8 @@ export interface GetSessionReply {
   routingLimitSummary: RoutingLimitSummary;
   telemetrySummary: TelemetrySummary;
   evidenceRefs: string[];
+  forkedFrom?: ForkPoint;
+  contextBoundary?: ContextBoundary;
   history: TurnSnapshot[];
   historyCursor?: string;
   generation: string;
@@ -447,6 +454,7 @@ export interface GetThreadReadReply {
   jobs: JobSummary[];
   subagents: SubagentSnapshot[];
   forkedFrom?: ForkPoint;
+  contextBoundary?: ContextBoundary;
   diagnostics: Diagnostics;
   generation: string;
   asOfSequence: number;
@@ -1465,6 +1473,7 @@ export interface ForkThreadParams {
   threadId: string;
   turnId?: string;
   newThreadId?: string;
+  newSessionId?: string;
   idempotencyKey?: string;
 }
 
@@ -1472,6 +1481,29 @@ export interface ForkThreadReply {
   sessionId: string;
   threadId: string;
   forkedFrom: ForkPoint;
+  sequence: number;
+}
+
+export interface RollbackThreadParams {
+  sessionId: string;
+  threadId: string;
+  turnId: string;
+  restore?: RestoreMode;
+  interrupt?: boolean;
+  interactive?: boolean;
+  idempotencyKey?: string;
+}
+
+export interface RollbackThreadReply {
+  sessionId: string;
+  threadId: string;
+  removedTurns: string[];
+  removedTurnCount: number;
+  effects: RollbackEffect[];
+  effectCount: number;
+  files: RollbackFile[];
+  fileCount: number;
+  restoreTurnId?: string;
   sequence: number;
 }
 
@@ -1619,6 +1651,14 @@ export type CommandNetwork = "none" | "host";
 
 export type CompactStatus = "accepted" | "queued" | "unchanged";
 
+export interface ContextBoundary {
+  summaryRef: string;
+  continuationRef: string;
+  coversThrough: number;
+  sequence: number;
+  sessionId?: string;
+}
+
 export type Decision = "allow" | "deny" | "ask" | "unavailable" | "sandboxed";
 
 export type DecisionSource =
@@ -1662,6 +1702,15 @@ export type EdgeKind =
   | "evidence";
 
 export type EdgeStatus = "active" | "satisfied" | "removed";
+
+export type EffectKind = "command" | "mcp_call" | "process" | "file";
+
+export type EffectState =
+  | "not_undoable"
+  | "running"
+  | "restorable"
+  | "changed_since"
+  | "unknown";
 
 export interface EmptySummary {
   status: Honesty;
@@ -1964,6 +2013,8 @@ export interface RelationshipSnapshot {
   updatedAt: string;
 }
 
+export type RestoreMode = "none" | "preview" | "files";
+
 export interface RetryPolicy {
   maxAttempts: number;
   backoffMs?: number;
@@ -1978,6 +2029,21 @@ export interface RetryPolicyRead {
   backoffFactor?: number;
   backoffMaxMs?: number;
   nonRetryable?: Category[];
+}
+
+export interface RollbackEffect {
+  kind: EffectKind;
+  state: EffectState;
+  turnId?: string;
+  toolCallId?: string;
+  processId?: string;
+  toolName?: string;
+  text?: string;
+}
+
+export interface RollbackFile {
+  path: string;
+  state: EffectState;
 }
 
 export interface RoutingLimitSummary {
@@ -2190,6 +2256,7 @@ export interface ThreadSnapshot {
   evidenceSummary: EmptySummary;
   lastOutcome?: Outcome;
   forkedFrom?: ForkPoint;
+  contextBoundary?: ContextBoundary;
 }
 
 export interface TurnOptions {
@@ -2229,6 +2296,9 @@ export interface TurnSnapshot {
   startedAt?: string;
   completedAt?: string;
   firstSequence: number;
+  source?: string;
+  lastSequence?: number;
+  removed?: boolean;
 }
 
 export interface Usage {
@@ -2276,6 +2346,8 @@ export interface ThreadStarted {
   status: Status;
   forkedFrom?: ForkPoint;
   paramsHash?: string;
+  inherited?: InheritedPart[];
+  contextBoundary?: ContextBoundary;
 }
 
 export interface ThreadUpdated {
@@ -2283,6 +2355,7 @@ export interface ThreadUpdated {
   reason?: string;
   resumable?: boolean;
   bootId?: string;
+  thread?: unknown;
 }
 
 export interface TurnSubmitted {
@@ -2296,6 +2369,7 @@ export interface TurnSubmitted {
   inputRef?: string;
   work?: string;
   instructions?: string;
+  restore?: RestoreRange;
 }
 
 export interface TurnStarted {
@@ -2726,6 +2800,7 @@ export interface RoutingNotPossible {
 export interface ItemStarted {
   kind: ItemKind;
   toolName?: string;
+  args?: unknown;
 }
 
 export interface ItemUpdated {
@@ -2791,6 +2866,7 @@ export interface ArtifactChanged {
   diffRef?: string;
   linesAdded?: number;
   linesRemoved?: number;
+  previousRef?: string;
 }
 
 export interface PermissionEvaluated {
@@ -3107,6 +3183,7 @@ export interface ContextCompactionStarted {
   coversThrough?: number;
   tokensBefore?: number;
   pieces?: number;
+  omittedBytes?: number;
 }
 
 export interface ContextCompactionCompleted {
@@ -3123,6 +3200,25 @@ export interface ContextCompactionCompleted {
 
 export interface ContextCompactionFailed {
   error?: Failure;
+}
+
+export interface HistoryRollbackStarted {
+  targetTurnId: string;
+}
+
+export interface HistoryRollbackCompleted {
+  targetTurnId: string;
+  removedTurns?: string[];
+  removedTurnCount?: number;
+  cancelledActionIds?: string[];
+  baselineSequence?: number;
+  affected?: RollbackAffected;
+  effects?: RollbackEffect[];
+  effectCount?: number;
+  restoreTurnId?: string;
+  targetTurn?: TurnSnapshot;
+  targetOptions?: TurnOptions;
+  contextBoundary?: ContextBoundary;
 }
 
 export interface Candidate {
@@ -3179,13 +3275,14 @@ export interface FileChange {
   path: string;
   kind: FileChangeKind;
   before?: string;
-  after: string;
+  after?: string;
   linesAdded: number;
   linesRemoved: number;
   diffRef?: string;
+  previousRef?: string;
 }
 
-export type FileChangeKind = "create" | "update";
+export type FileChangeKind = "create" | "update" | "restore";
 
 export type HookDialect = "agentrt" | "claude";
 
@@ -3207,6 +3304,12 @@ export interface HookSpec {
   onFailure: OnFailure;
   origin: RuleOrigin;
   dialect: HookDialect;
+}
+
+export interface InheritedPart {
+  threadId: string;
+  upTo: number;
+  sessionId?: string;
 }
 
 export interface JobCursor {
@@ -3317,6 +3420,19 @@ export interface RequestedCall {
   wrong?: string;
 }
 
+export interface RestoreRange {
+  after: number;
+  through: number;
+}
+
+export interface RollbackAffected {
+  tools: string[];
+  artifacts: string[];
+  subagents: string[];
+  jobs: string[];
+  readModels: string[];
+}
+
 export type StopReason =
   | "end_turn"
   | "max_tokens"
@@ -3361,6 +3477,8 @@ export interface SessionSnapshot {
   routingLimitSummary: RoutingLimitSummary;
   telemetrySummary: TelemetrySummary;
   evidenceRefs: string[];
+  forkedFrom?: ForkPoint;
+  contextBoundary?: ContextBoundary;
   history: TurnSnapshot[];
   historyCursor?: string;
   generation: string;
@@ -3384,6 +3502,7 @@ export interface ThreadRead {
   jobs: JobSummary[];
   subagents: SubagentSnapshot[];
   forkedFrom?: ForkPoint;
+  contextBoundary?: ContextBoundary;
   diagnostics: Diagnostics;
   generation: string;
   asOfSequence: number;

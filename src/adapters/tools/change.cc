@@ -22,31 +22,11 @@ using schema::Category;
 
 namespace {
 
-std::string digest_of(std::string_view bytes) {
-  return fmt::format("{}{}", schema::kDigestPrefix, hex(bytes_of(sha256(bytes))));
-}
-
 std::unexpected<schema::Failure> system_failure(std::string_view what, int error) {
   const bool full = error == ENOSPC || error == EDQUOT;
   const bool refused = error == EACCES || error == EPERM || error == EROFS;
   return refuse(refused ? Category::denied : Category::unavailable,
                 fmt::format("{}: {}.", what, std::strerror(error)), full ? Retry::yes : Retry::no);
-}
-
-Outcome<std::string> read_whole(const Opened& file) {
-  auto readable = reopen(file.handle, O_RDONLY | O_NONBLOCK);
-  if (!readable) return system_failure("The file cannot be read", readable.error());
-  FileBytes source(*std::move(readable));
-  std::string out;
-  for (bool more = true; more;) {
-    TRY_ASSIGN(more, source.read(out));
-    if (out.size() > kFileBytesMax)
-      return refuse(
-          Category::invalid_input,
-          fmt::format("The file is larger than {} bytes, the limit for changes with file tools.",
-                      kFileBytesMax));
-  }
-  return out;
 }
 
 // Refuses content that contains redaction marks instead of the secrets that the file holds.
@@ -78,26 +58,14 @@ Outcome<void> check_characters(std::string_view before, std::string_view after) 
       "would overwrite them with that character. Change the text around them with edit_file.");
 }
 
-Outcome<StagedChange> staged(const Grounds& grounds, Target target, std::string_view before,
+Outcome<StagedChange> staged(const Grounds& grounds, Target target, std::string before,
                              std::string after) {
-  StagedChange out;
-  const bool is_new = !target.present;
-  if (!is_new && before == after)
+  if (target.present && before == after)
     return refuse(Category::invalid_input,
                   fmt::format("{} already has this content; nothing was changed.",
                               grounds.shown(target.path)));
-  LineDiff diff = line_diff(grounds.shown(target.path), before, after,
-                            is_new ? DiffOf::new_file : DiffOf::present_file);
-  out.change.path = target.path;
-  out.change.kind = is_new ? schema::FileChangeKind::create : schema::FileChangeKind::update;
-  if (!is_new) out.change.before = digest_of(before);
-  out.change.after = digest_of(after);
-  out.change.lines_added = diff.added;
-  out.change.lines_removed = diff.removed;
-  out.diff = std::move(diff.text);
-  out.bytes = std::move(after);
-  out.target = std::move(target);
-  return out;
+  auto old = target.present ? std::optional(std::move(before)) : std::nullopt;
+  return staged_change(grounds, std::move(target), std::move(old), std::move(after));
 }
 
 bool is_root() { return ::geteuid() == 0; }
@@ -181,6 +149,50 @@ Outcome<std::optional<std::string>> digest_at(const Descriptor& folder, const st
 
 }  // namespace
 
+std::string digest_of(std::string_view bytes) {
+  return fmt::format("{}{}", schema::kDigestPrefix, hex(bytes_of(sha256(bytes))));
+}
+
+Outcome<std::string> read_whole(const Opened& file) {
+  auto readable = reopen(file.handle, O_RDONLY | O_NONBLOCK);
+  if (!readable) return system_failure("The file cannot be read", readable.error());
+  FileBytes source(*std::move(readable));
+  std::string out;
+  for (bool more = true; more;) {
+    TRY_ASSIGN(more, source.read(out));
+    if (out.size() > kFileBytesMax)
+      return refuse(
+          Category::invalid_input,
+          fmt::format("The file is larger than {} bytes, the limit for changes with file tools.",
+                      kFileBytesMax));
+  }
+  return out;
+}
+
+StagedChange staged_change(const Grounds& grounds, Target target, std::optional<std::string> before,
+                           std::optional<std::string> after) {
+  StagedChange out;
+  LineDiff diff = line_diff(grounds.shown(target.path), before.value_or(""), after.value_or(""),
+                            !before  ? DiffOf::new_file
+                            : !after ? DiffOf::removed_file
+                                     : DiffOf::present_file);
+  out.change.path = target.path;
+  out.change.kind = before ? schema::FileChangeKind::update : schema::FileChangeKind::create;
+  if (before) out.change.before = digest_of(*before);
+  if (after) out.change.after = digest_of(*after);
+  out.change.lines_added = diff.added;
+  out.change.lines_removed = diff.removed;
+  out.diff = std::move(diff.text);
+  out.bytes = std::move(after).value_or("");
+  out.before = std::move(before).value_or("");
+  out.target = std::move(target);
+  return out;
+}
+
+bool is_reversible(const StagedChange& staged) {
+  return unpatched(staged.bytes, staged.diff) == staged.before;
+}
+
 Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::WriteFileArgs& args,
                             const policy::Redactor* redactor) {
   TRY_ASSIGN(Target target, grounds.open_target(args.path));
@@ -193,7 +205,7 @@ Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::WriteF
                   fmt::format("The content is larger than {} bytes.", kFileBytesMax));
   TRY(check_marks(redactor, before, args.content));
   TRY(check_characters(before, args.content));
-  return staged(grounds, std::move(target), before, args.content);
+  return staged(grounds, std::move(target), std::move(before), args.content);
 }
 
 Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::EditFileArgs& args,
@@ -202,13 +214,13 @@ Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::EditFi
   TRY_ASSIGN(Target target, grounds.open_target(args.path));
   if (!target.present)
     return refuse(Category::not_found, fmt::format("{} was deleted in the meantime.", args.path));
-  TRY_ASSIGN(const std::string before, read_whole(*target.present));
+  TRY_ASSIGN(std::string before, read_whole(*target.present));
   if (before.contains('\0'))
     return refuse(Category::invalid_input, fmt::format("{} is not a text file.", args.path));
   TRY_ASSIGN(std::string after, edited(before, args));
   TRY(check_marks(redactor, before, after));
   TRY(check_characters(before, after));
-  return staged(grounds, std::move(target), before, std::move(after));
+  return staged(grounds, std::move(target), std::move(before), std::move(after));
 }
 
 Outcome<StagedFile> StagedFile::write(const Grounds& grounds, StagedChange& staged,
@@ -225,6 +237,7 @@ Outcome<StagedFile> StagedFile::write(const Grounds& grounds, StagedChange& stag
   for (const std::string& name : target.missing) {
     TRY_ASSIGN(folder, make_folder(folder, name));
   }
+  if (!staged.change.after) return StagedFile(std::move(folder), {});
   StagedFile out(std::move(folder), fmt::format("{}{}", kStagedPrefix,
                                                 hex(bytes_of(sha256(call.text()))).substr(0, 16)));
   ::unlinkat(out.folder_.get(), out.name_.c_str(), 0);  // left by a call that a crash interrupted
@@ -244,6 +257,11 @@ Outcome<void> StagedFile::put_in_place(const StagedChange& staged) {
   const std::string& name = staged.target.name;
   TRY_ASSIGN(const auto now, digest_at(folder_, name));
   if (now != staged.change.before) return changed_meanwhile(name);
+  if (!staged.change.after) {
+    if (::unlinkat(folder_.get(), name.c_str(), 0) != 0)
+      return system_failure(fmt::format("{} cannot be removed", name), errno);
+    return sync_folder(folder_);
+  }
   const bool moved =
       now ? ::renameat(folder_.get(), name_.c_str(), folder_.get(), name.c_str()) == 0
           : move_as_new(folder_.get(), name_.c_str(), name.c_str());
@@ -260,6 +278,7 @@ StagedFile::~StagedFile() {
 Outcome<FileState> find_state(const Grounds& grounds, const schema::FileChange& change) {
   TRY_ASSIGN(const Target target, grounds.open_target(change.path));
   if (target.path != change.path) return FileState::other;
+  if (!target.present && !change.after) return FileState::after;
   if (!target.present) return change.before ? FileState::other : FileState::before;
   TRY_ASSIGN(const std::string bytes, read_whole(*target.present));
   const std::string digest = digest_of(bytes);
@@ -269,6 +288,9 @@ Outcome<FileState> find_state(const Grounds& grounds, const schema::FileChange& 
 
 std::string told(const Grounds& grounds, const schema::FileChange& change) {
   const std::string path = path_words(grounds.shown(change.path));
+  if (!change.after) return fmt::format("Removed {}, which did not exist then.", path);
+  if (change.kind == schema::FileChangeKind::restore)
+    return fmt::format("Restored {} (+{} -{}).", path, change.lines_added, change.lines_removed);
   if (change.kind == schema::FileChangeKind::create)
     return fmt::format("Created {} (+{}).", path, change.lines_added);
   return fmt::format("Changed {} (+{} -{}).", path, change.lines_added, change.lines_removed);

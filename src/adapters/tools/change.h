@@ -8,6 +8,7 @@
 // Blocks; one thread at a time.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "adapters/tools/edit_text.h"
@@ -25,12 +26,21 @@ struct StagedChange {
   schema::FileChange change;  // without the ref of its diff
   std::string bytes;          // the new content of the file
   std::string diff;
+  std::string before;  // the old content
 };
 
 Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::WriteFileArgs& args,
                             const policy::Redactor* redactor);
 Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::EditFileArgs& args,
                             const policy::Redactor* redactor);
+
+// A change from `before` to `after`; nullopt: there is no file.
+StagedChange staged_change(const Grounds& grounds, Target target, std::optional<std::string> before,
+                           std::optional<std::string> after);
+
+std::string digest_of(std::string_view bytes);
+// At most kFileBytesMax bytes.
+Outcome<std::string> read_whole(const Opened& file);
 
 // The new bytes, written to a temporary file beside the target and named after the call. Destroying
 // it before put_in_place() deletes the temporary file.
@@ -57,6 +67,9 @@ enum class FileState { before, after, other };
 
 // Whether the file is in the state before or after an announced change, or in neither.
 Outcome<FileState> find_state(const Grounds& grounds, const schema::FileChange& change);
+
+// Whether the diff and the new content give the old content.
+bool is_reversible(const StagedChange& staged);
 
 // A summary for the model, such as "Changed src/a.cc (+3 -1)."
 std::string told(const Grounds& grounds, const schema::FileChange& change);

@@ -8,8 +8,6 @@
 namespace agentrt::adapters::tools {
 namespace {
 
-std::string digest_of(std::string_view bytes) { return "sha256:" + hex(bytes_of(sha256(bytes))); }
-
 struct stat about(const fs::path& path) {
   struct stat out{};
   REQUIRE(::lstat(path.c_str(), &out) == 0);

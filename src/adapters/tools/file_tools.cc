@@ -10,6 +10,7 @@
 #include "adapters/tools/change.h"
 #include "adapters/tools/list_files.h"
 #include "adapters/tools/read_file.h"
+#include "adapters/tools/restore.h"
 #include "adapters/tools/search_files.h"
 #include "base/check.h"
 #include "tools/registry.h"
@@ -84,7 +85,15 @@ constexpr Implementation changes(const agentrt::tools::ToolSpec& tool) {
           }};
 }
 
+constexpr Implementation kRestores = {
+    .tool = agentrt::tools::kRestoreFile.name,
+    .stage = [](const Work& work) -> Outcome<StagedChange> {
+      TRY_ASSIGN(const auto args, args_of<agentrt::tools::RestoreFileArgs>(work.request));
+      return stage(work.grounds, args, work.parts.outputs, work.request.session);
+    }};
+
 constexpr Implementation kImplementations[] = {
+    kRestores,
     reads<agentrt::tools::ReadFileArgs>(agentrt::tools::kReadFile),
     changes<agentrt::tools::WriteFileArgs>(agentrt::tools::kWriteFile),
     changes<agentrt::tools::EditFileArgs>(agentrt::tools::kEditFile),
@@ -128,7 +137,11 @@ struct FileTools::Call {
   // Runs `work` with the file permissions that a command has at the call's path.
   template <class Work>
   auto with_rights(Work work) const -> decltype(work()) {
-    const ActingAs acting(grounds->identity_at(path().value_or(".")));
+    return with_rights_at(path().value_or("."), std::move(work));
+  }
+  template <class Work>
+  auto with_rights_at(const std::string& at, Work work) const -> decltype(work()) {
+    const ActingAs acting(grounds->identity_at(at));
     if (!acting.in_force())
       return refuse(Category::sandbox,
                     "The runtime runs as root but cannot act as the owner of the workspace; run it "
@@ -204,6 +217,28 @@ void FileTools::start(ports::ToolRequest request, std::shared_ptr<ports::ToolLis
   run(call, &FileTools::begin);
 }
 
+std::vector<ports::FileDigest> FileTools::digests(const ports::FileDigestQuery& query) {
+  Call call;
+  call.request.session = query.session;
+  call.request.workspace = query.workspace;
+  call.request.additional_roots = query.additional_roots;
+  std::vector<ports::FileDigest> out(query.paths.size());
+  auto grounds = call.open(parts_);
+  if (!grounds) return out;
+  call.grounds = *std::move(grounds);
+  for (std::size_t i = 0; i < query.paths.size(); ++i) {
+    const auto read = call.with_rights_at(query.paths[i], [&]() -> Outcome<ports::FileDigest> {
+      TRY_ASSIGN(const Target target, call.grounds->open_target(query.paths[i]));
+      if (target.path != query.paths[i]) return ports::FileDigest{};
+      if (!target.present) return ports::FileDigest{true, std::nullopt};
+      TRY_ASSIGN(const std::string bytes, read_whole(*target.present));
+      return ports::FileDigest{true, digest_of(bytes)};
+    });
+    if (read) out[i] = *read;
+  }
+  return out;
+}
+
 void FileTools::run(const CallPtr& call, void (FileTools::*step)(const CallPtr&)) {
   const bool taken = parts_.worker.run([this, call, step] {
     if (!call->cancelled) (this->*step)(call);
@@ -244,14 +279,26 @@ void FileTools::begin(const CallPtr& call) {
   auto staged = call->with_rights([&] { return call->stage_change(parts_); });
   if (!staged) return end(call, {.failure = staged.error()});
   call->staged = *std::move(staged);
-  auto diff = parts_.keeper.keep_bytes(call->staged->diff, {.media_type = "text/x-diff"});
-  if (!diff)
+  auto kept = keep_texts(*call->staged);
+  if (!kept)
     return end(call,
                {.failure = schema::Failure{
                     Category::unavailable,
-                    fmt::format("The diff cannot be stored: {}", diff.error().message), true}});
-  call->staged->diff = {};
-  announce(call, *std::move(diff));
+                    fmt::format("The diff cannot be stored: {}", kept.error().message), true}});
+  call->staged->diff = call->staged->before = {};
+  announce(call, *std::move(kept));
+}
+
+// Stores the diff, and the old content if the stored diff does not give it.
+Result<FileTools::KeptTexts> FileTools::keep_texts(const StagedChange& staged) const {
+  KeptTexts out;
+  TRY_ASSIGN(out.diff, parts_.keeper.keep_bytes(staged.diff, {.media_type = "text/x-diff"}));
+  if (!staged.change.before || (out.diff.redacted.empty() && is_reversible(staged))) return out;
+  TRY_ASSIGN(auto previous,
+             parts_.keeper.keep_bytes(staged.before, {.media_type = "application/octet-stream"}));
+  // A content without its secrets cannot be restored.
+  if (previous.redacted.empty() && !previous.whole_size) out.previous = std::move(previous);
+  return out;
 }
 
 // Continues a call whose change another boot announced; the file shows whether it was made.
@@ -286,13 +333,14 @@ void FileTools::make(const CallPtr& call) {
   end(call, {.text = told(*call->grounds, call->staged->change)});
 }
 
-void FileTools::announce(const CallPtr& call, schema::KeptOutput diff) {
+void FileTools::announce(const CallPtr& call, KeptTexts kept) {
   schema::FileChange change = call->staged->change;
-  change.diff_ref = diff.ref.text();
-  parts_.loop.post([call, change = std::move(change), diff = std::move(diff)]() mutable {
+  change.diff_ref = kept.diff.ref.text();
+  if (kept.previous) change.previous_ref = kept.previous->ref.text();
+  parts_.loop.post([call, change = std::move(change), kept = std::move(kept)]() mutable {
     if (call->cancelled) return;
     call->waits = true;
-    call->listener->on_change(std::move(change), std::move(diff));
+    call->listener->on_change(std::move(change), std::move(kept.diff), std::move(kept.previous));
   });
 }
 

@@ -1,5 +1,6 @@
 // adapters/tools/file_tools.h: the file tools: read_file, write_file, edit_file, list_files,
-// search_files. Implements part of ports::Tools; the router asks serves().
+// search_files, and restore_file of the runtime. Implements part of ports::Tools; the router asks
+// serves().
 //
 // Blocking work runs on the worker, several calls in parallel if it has several threads. Listeners
 // are called on the core. A call that changes a file first computes the change and announces it
@@ -20,6 +21,7 @@
 #include "adapters/tools/process_text.h"
 #include "base/result.h"
 #include "policy/redaction.h"
+#include "ports/file_digests.h"
 #include "ports/loop.h"
 #include "ports/outputs.h"
 #include "ports/tools.h"
@@ -28,8 +30,9 @@
 namespace agentrt::adapters::tools {
 
 struct Found;
+struct StagedChange;
 
-class FileTools {
+class FileTools final : public ports::FileDigests {
  public:
   struct Parts {
     ports::Loop& loop;
@@ -47,7 +50,7 @@ class FileTools {
   };
 
   explicit FileTools(Parts parts) : parts_(std::move(parts)) {}
-  ~FileTools() { stop(); }
+  ~FileTools() override { stop(); }
 
   static bool serves(std::string_view tool);
 
@@ -55,6 +58,8 @@ class FileTools {
   // Blocks; any thread.
   std::optional<schema::Failure> objection(const ports::ToolRequest& request,
                                            ports::Sight sight) const;
+  // Blocks; on a worker other than `worker` and that of `outputs`.
+  std::vector<ports::FileDigest> digests(const ports::FileDigestQuery& query) override;
   void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener);
   void release(const ToolCallId& call);
   void cancel(const ToolCallId& call);
@@ -63,6 +68,11 @@ class FileTools {
 
  private:
   struct Call;
+  // What was stored about a change.
+  struct KeptTexts {
+    schema::KeptOutput diff;
+    std::optional<schema::KeptOutput> previous;
+  };
   using CallPtr = std::shared_ptr<Call>;
 
   void run(const CallPtr& call, void (FileTools::*step)(const CallPtr&));
@@ -71,8 +81,9 @@ class FileTools {
   void take_up(const CallPtr& call);
   void make(const CallPtr& call);
   ports::ToolEnd result_of(Found found) const;
+  Result<KeptTexts> keep_texts(const StagedChange& staged) const;
   // Both post to the core.
-  void announce(const CallPtr& call, schema::KeptOutput diff);
+  void announce(const CallPtr& call, KeptTexts kept);
   void end(const CallPtr& call, ports::ToolEnd end);
 
   Parts parts_;

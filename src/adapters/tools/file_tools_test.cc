@@ -65,7 +65,10 @@ struct LockedKeeper final : ports::OutputKeeper {
 // Releases an announced change immediately.
 struct Releasing final : ports::ToolListener {
   Releasing(FileTools& all, ToolCallId id) : tools(all), call(std::move(id)) {}
-  void on_change(schema::FileChange, schema::KeptOutput) override { tools.release(call); }
+  void on_change(schema::FileChange, schema::KeptOutput,
+                 std::optional<schema::KeptOutput>) override {
+    tools.release(call);
+  }
   void on_progress(std::string) override {}
   void on_question(ports::ToolQuestion) override {}
   void on_ended(ports::ToolEnd how) override { end = std::move(how); }

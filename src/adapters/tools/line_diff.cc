@@ -1,6 +1,7 @@
 #include "adapters/tools/line_diff.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -208,17 +209,20 @@ LineDiff line_diff(std::string_view path, std::string_view before, std::string_v
                    DiffOf what) {
   LineDiff out;
   const std::string left = file_name("a", path), right = file_name("b", path);
-  const bool is_new = what == DiffOf::new_file;
-  out.text =
-      fmt::format("diff --git {} {}\n{}", left, right, is_new ? "new file mode 100644\n" : "");
+  const std::string none = "/dev/null";
+  const std::string& old_name = what == DiffOf::new_file ? none : left;
+  const std::string& new_name = what == DiffOf::removed_file ? none : right;
+  out.text = fmt::format("diff --git {} {}\n", left, right);
+  if (what == DiffOf::new_file) out.text += "new file mode 100644\n";
+  if (what == DiffOf::removed_file) out.text += "deleted file mode 100644\n";
   const Lines a(before), b(after);
   if (before.contains('\0') || after.contains('\0')) {
-    out.text += fmt::format("Binary files {} and {} differ\n", is_new ? "/dev/null" : left, right);
+    out.text += fmt::format("Binary files {} and {} differ\n", old_name, new_name);
     return out;
   }
   const std::vector<Change> changes = changes_of(a, b);
   if (changes.empty()) return out;
-  out.text += fmt::format("--- {}\n+++ {}\n", is_new ? "/dev/null" : ended(left), ended(right));
+  out.text += fmt::format("--- {}\n+++ {}\n", ended(old_name), ended(new_name));
   for (const Change *from = changes.data(), *end = from + changes.size(); from != end;) {
     const Change* to = from + 1;
     while (to != end && to->a - (to[-1].a + to[-1].removed) <= 2 * kDiffContextLines) ++to;
@@ -230,6 +234,92 @@ LineDiff line_diff(std::string_view path, std::string_view before, std::string_v
     out.removed += change.removed;
   }
   return out;
+}
+
+namespace {
+
+// Takes a line with its line end; empty: there is none.
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  text.remove_prefix(line.size());
+  return line;
+}
+
+struct Hunk {
+  std::uint64_t old_lines = 1;
+  std::uint64_t new_first = 0;  // index of its first line
+  std::uint64_t new_lines = 1;
+};
+
+// Parses "first" or "first,count".
+bool read_range(std::string_view text, std::uint64_t& first, std::uint64_t& count) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  const auto number = [](std::string_view digits, std::uint64_t& out) {
+    const char* end = digits.data() + digits.size();
+    return std::from_chars(digits.data(), end, out).ptr == end && !digits.empty();
+  };
+  return number(text.substr(0, comma), first) &&
+         (comma == text.size() || number(text.substr(comma + 1), count));
+}
+
+// Parses "@@ -1,2 +1,3 @@".
+std::optional<Hunk> read_hunk(std::string_view line) {
+  constexpr std::string_view kOpen = "@@ -", kClose = " @@\n";
+  const std::size_t plus = line.find(" +");
+  if (!line.starts_with(kOpen) || !line.ends_with(kClose) || plus == line.npos) return {};
+  Hunk hunk;
+  std::uint64_t ignored = 0;
+  const std::string_view old_range = line.substr(kOpen.size(), plus - kOpen.size());
+  const std::string_view new_range = line.substr(plus + 2, line.size() - kClose.size() - plus - 2);
+  if (!read_range(old_range, ignored, hunk.old_lines) ||
+      !read_range(new_range, hunk.new_first, hunk.new_lines))
+    return {};
+  if (hunk.new_lines > 0 && hunk.new_first > 0) --hunk.new_first;
+  return hunk;
+}
+
+// Undoes one hunk: `after` is at its first line. False: it does not fit.
+bool undo(Hunk hunk, std::string_view& diff, std::string_view& after, std::string& before) {
+  constexpr std::string_view kNoEnd = "\\ No newline at end of file\n";
+  while (hunk.old_lines + hunk.new_lines > 0) {
+    std::string_view line = diff.empty() ? diff : take_line(diff);
+    if (line.empty()) return false;
+    const char mark = line.front();
+    line.remove_prefix(1);
+    if (diff.starts_with(kNoEnd)) {
+      diff.remove_prefix(kNoEnd.size());
+      if (line.ends_with('\n')) line.remove_suffix(1);
+    }
+    const bool was = mark == ' ' || mark == '-', is = mark == ' ' || mark == '+';
+    if ((!was && !is) || (was && hunk.old_lines == 0) || (is && hunk.new_lines == 0)) return false;
+    if (is && (after.empty() || take_line(after) != line)) return false;
+    if (was) before += line;
+    hunk.old_lines -= was ? 1 : 0;
+    hunk.new_lines -= is ? 1 : 0;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> unpatched(std::string_view after, std::string_view diff) {
+  std::string before;
+  std::uint64_t at = 0;  // lines of `after` that were taken
+  while (!diff.empty()) {
+    const std::string_view line = take_line(diff);
+    if (line.starts_with("Binary files ")) return std::nullopt;
+    if (!line.starts_with("@@ ")) continue;  // the head of the diff
+    const auto hunk = read_hunk(line);
+    if (!hunk || hunk->new_first < at) return std::nullopt;
+    for (; at < hunk->new_first; ++at) {
+      if (after.empty()) return std::nullopt;
+      before += take_line(after);
+    }
+    if (!undo(*hunk, diff, after, before)) return std::nullopt;
+    at += hunk->new_lines;
+  }
+  before += after;
+  return before;
 }
 
 }  // namespace agentrt::adapters::tools

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,7 @@ inline constexpr int kDiffChangesMax = 2'000;
 inline constexpr std::uint64_t kDiffStepsMax = 20'000'000;
 inline constexpr std::size_t kDiffContextLines = 3;
 
-enum class DiffOf { new_file, present_file };
+enum class DiffOf { new_file, present_file, removed_file };
 
 struct LineDiff {
   std::string text;
@@ -29,5 +30,9 @@ struct LineDiff {
 // that the files differ.
 LineDiff line_diff(std::string_view path, std::string_view before, std::string_view after,
                    DiffOf what = DiffOf::present_file);
+
+// The text before the diff, from the text after it. nullopt: the diff is not one of this text, or
+// does not contain the old one (binary content).
+std::optional<std::string> unpatched(std::string_view after, std::string_view diff);
 
 }  // namespace agentrt::adapters::tools

@@ -142,4 +142,48 @@ TEST_CASE("a diff names files as git does") {
         "diff --git a/z b/z\nBinary files a/z and b/z differ\n");
 }
 
+TEST_CASE("a diff gives the old text back") {
+  const std::vector<std::pair<std::string, std::string>> pairs = {
+      {"", ""},
+      {"", "a\n"},
+      {"a", ""},
+      {"a\nb\nc\n", "a\nB\nc\n"},
+      {"a\nb", "a\nb\n"},
+      {"a\nb\n", "a\nb"},
+      {"- x\n+ y\n\\ z\n", "- x\n@@ -1 +1 @@\n--- a\n"},
+      {"caf\xe9\n", "cafe\n"},
+      {"one\r\ntwo\r\n", "one\r\n2\r\n"},
+  };
+  for (const auto& [before, after] : pairs)
+    for (const auto& [old_text, new_text] : {std::pair{before, after}, std::pair{after, before}}) {
+      CAPTURE(old_text);
+      CAPTURE(new_text);
+      CHECK(unpatched(new_text, line_diff("f", old_text, new_text).text) == old_text);
+    }
+  CHECK(unpatched("", line_diff("f", "x\ny", "", DiffOf::removed_file).text) == "x\ny");
+  CHECK(unpatched("x\ny", line_diff("f", "", "x\ny", DiffOf::new_file).text) == "");
+}
+
+TEST_CASE("random diffs are undone, and a diff of another text is noticed") {
+  std::minstd_rand random(7);
+  const auto text = [&] {
+    std::string out;
+    for (std::size_t lines = random() % 40; lines > 0; --lines)
+      out += std::string(1, static_cast<char>('a' + random() % 4)) + "\n";
+    if (random() % 2 == 0 && !out.empty()) out.pop_back();
+    return out;
+  };
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string before = text(), after = text();
+    const std::string diff = line_diff("f", before, after).text;
+    CHECK(unpatched(after, diff) == before);
+    if (const auto wrong = unpatched(after + "\nz\n", diff); wrong) CHECK(wrong != before);
+  }
+  CHECK_FALSE(unpatched("other\n", line_diff("f", "a\n", "b\n").text));
+  CHECK_FALSE(unpatched("b\n", line_diff("f", std::string_view("a\0", 2), "b\n").text));
+  CHECK_FALSE(unpatched("b\n", "@@ -1 +1 @@\n"));
+  CHECK_FALSE(unpatched("b\n", "@@ -x +1 @@\n-a\n+b\n"));
+  CHECK_FALSE(unpatched("b\n", "@@ -1 +9 @@\n-a\n+b\n"));
+}
+
 }  // namespace agentrt::adapters::tools

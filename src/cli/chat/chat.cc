@@ -240,6 +240,7 @@ void Chat::see_to_question() {
   if (start_.watches_only) return;
   const schema::ActionSnapshot* action = conversation_.question();
   if (action == nullptr) return end_question();
+  if (allows_restore(*action)) return end_question();
   if (question_ && question_->action_id == action->action_id) return;
   begin_question(*action);
 }

@@ -29,6 +29,7 @@
 #include "cli/context.h"
 #include "cli/decisions/asking.h"
 #include "cli/decisions/keyboard.h"
+#include "schema/commands/history.h"
 
 namespace agentrt::cli {
 
@@ -146,6 +147,15 @@ class Chat {
   void show_jobs();
   void compact(const std::string& instructions);
   void fork();
+
+  // chat_rollback.cc: going back to an earlier turn.
+  void roll_back(const std::string& turn);
+  void undo();
+  void undo_from(const schema::SessionSnapshot& session);
+  void show_rollback(schema::RollbackThread params);
+  void do_rollback(schema::RollbackThread params);
+  bool allows_restore(const schema::ActionSnapshot& action);
+
   void choose_session(const std::string& search);
   void continue_turn();
   void show_queue(const std::string& argument);
@@ -230,6 +240,11 @@ class Chat {
   std::set<TurnId> unfinished_;  // of those
   std::size_t policy_seen_ = 0;
   std::optional<schema::RulesReply> policy_;
+
+  // The rollback whose effects were shown last: the same command again performs it.
+  std::optional<schema::RollbackThread> shown_rollback_;
+  std::set<TurnId> restores_;            // turns that restore files as was shown
+  std::set<ActionId> restores_allowed_;  // their questions, which are answered
 
   // The question.
   std::optional<schema::ActionSnapshot> question_;

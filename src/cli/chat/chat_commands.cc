@@ -69,6 +69,7 @@ void Chat::perform(std::string_view line) {
 
 void Chat::perform(const GivenCommand& given) {
   const std::string& argument = given.argument;
+  if (given.slash != Slash::undo && given.slash != Slash::rollback) shown_rollback_.reset();
   switch (given.slash) {
     case Slash::help:
       return print("\n" + help_text(paper().width, colour() == Colour::on));
@@ -90,6 +91,10 @@ void Chat::perform(const GivenCommand& given) {
       return compact(given.argument);
     case Slash::fork:
       return fork();
+    case Slash::rollback:
+      return roll_back(argument);
+    case Slash::undo:
+      return undo();
     case Slash::start_new:
       reset_session();
       read_policy();

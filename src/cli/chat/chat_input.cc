@@ -343,6 +343,7 @@ std::vector<schema::InputPart> Chat::parts_of(const std::string& text) const {
 }
 
 void Chat::send(const std::string& typed) {
+  shown_rollback_.reset();
   const std::string text = with_pastes(typed);
   const auto give_back = [this, typed] {
     if (editor_ && editor_->empty() && !question_) editor_->set(typed);

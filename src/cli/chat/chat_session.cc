@@ -52,6 +52,9 @@ void Chat::reset_session() {
   end_question();
   unfinished_.clear();
   interrupting_.reset();
+  shown_rollback_.reset();
+  restores_.clear();
+  restores_allowed_.clear();
   policy_seen_ = 0;
 }
 

@@ -26,6 +26,8 @@ constexpr SlashCommand kCommands[] = {
      "replace older turns, as the model sees them, by a summary; TEXT says what it must mention"},
     {Slash::fork, "/fork", "",
      "start a thread that continues from the last ended turn; this one stays as it is"},
+    {Slash::rollback, "/rollback", "TURN", "go back to the end of TURN; files stay as they are"},
+    {Slash::undo, "/undo", "", "take back the last turn, with the changes it made to files"},
     {Slash::start_new, "/new", "", "start a new session in this folder"},
     {Slash::resume, "/resume", "[SEARCH]", "choose a session to continue"},
     {Slash::continue_turn, "/continue", "", "continue a turn that is blocked"},

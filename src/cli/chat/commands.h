@@ -24,6 +24,8 @@ enum class Slash {
   jobs,
   compact,
   fork,
+  rollback,
+  undo,
   start_new,
   resume,
   continue_turn,

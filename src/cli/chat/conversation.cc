@@ -81,6 +81,16 @@ std::string input_text(const std::vector<InputPart>& input) {
   return out;
 }
 
+namespace {
+
+std::string rollback_news(const RollbackCompleted& rollback) {
+  const std::uint64_t removed = rollback.removed_turn_count.value_or(0);
+  return fmt::format("rolled back: {} turn{} left the conversation, which continues after turn {}",
+                     removed, removed == 1 ? "" : "s", rollback.target_turn_id.text());
+}
+
+}  // namespace
+
 std::string Conversation::take(const Envelope& event) {
   const auto payload = read_payload(event.type, event.payload.text);
   if (!payload) return {};  // written by an incompatible runtime; the log keeps it
@@ -124,6 +134,10 @@ void Conversation::see(const Envelope& event, const Payload& payload, std::strin
     return;
   }
   if (const auto* change = std::get_if<QueueChanged>(&payload)) return change_queue(*change);
+  if (const auto* rollback = std::get_if<RollbackCompleted>(&payload)) {
+    out += noted(rollback_news(*rollback), Paint::dim);
+    return;
+  }
   if (std::holds_alternative<TurnStarted>(payload)) begin_turn(event, out);
   if (!view_) return;
   note_item(event);

@@ -10,19 +10,15 @@
 namespace agentrt::cli {
 namespace {
 
-constexpr int kPollMs = 100;
-
 // What the events of the compaction have said so far.
 struct Progress {
   std::uint64_t pieces = 0;
   std::uint64_t done = 0;
   std::optional<schema::CompactionCompleted> completed;
   std::string error;
-  bool ended = false;
 };
 
-void take(const Envelope& event, const schema::Payload& payload, Progress& progress,
-          Context& context) {
+void take(const schema::Payload& payload, Progress& progress, Context& context) {
   if (const auto* started = std::get_if<schema::CompactionStarted>(&payload)) {
     progress.pieces = started->pieces.value_or(0);
   } else if (const auto* answer = std::get_if<schema::ModelCompleted>(&payload)) {
@@ -35,31 +31,20 @@ void take(const Envelope& event, const schema::Payload& payload, Progress& progr
   } else if (const auto* failed = std::get_if<schema::CompactionFailed>(&payload)) {
     progress.error = failed->error ? failed->error->message : "no reason is known";
   } else if (const auto* ended = std::get_if<schema::TurnFailed>(&payload)) {
-    progress.ended = true;
     if (progress.error.empty()) progress.error = ended->reason;
-  } else if (event.type == schema::TurnCompleted::kType) {
-    progress.ended = true;
   }
 }
 
 Result<int> follow(const Client& client, Signals& signals, Context& context,
                    const schema::CompactThreadReply& reply) {
   Progress progress;
-  schema::ListEvents params;
-  params.session_id = reply.session_id;
-  params.after = reply.sequence;
-  while (!progress.ended) {
-    TRY_ASSIGN(const EventPage page, read_events(client, params));
-    for (const Envelope& event : page.events) {
-      params.after = event.sequence;
-      if (event.turn_id != reply.turn_id) continue;
-      if (const auto payload = schema::read_payload(event.type, event.payload.text))
-        take(event, *payload, progress, context);
-    }
-    if (page.next || progress.ended) continue;
-    signals.wait(kPollMs);
-    if (signals.count() > 0) return kExitInterrupted;
-  }
+  TRY_ASSIGN(const bool ended,
+             follow_turn(client, signals, reply.session_id, *reply.turn_id, reply.sequence,
+                         [&](const Envelope&, const schema::Payload& payload) -> Result<void> {
+                           take(payload, progress, context);
+                           return {};
+                         }));
+  if (!ended) return kExitInterrupted;
   if (!progress.completed)
     return fail(Code::unavailable, "the conversation was not compacted: " + progress.error);
   if (context.form() == Form::json)

@@ -22,4 +22,26 @@ Result<EventPage> read_events(const Client& client, const schema::ListEvents& pa
   return page;
 }
 
+Result<bool> follow_turn(const Client& client, Signals& signals, const SessionId& session,
+                         const TurnId& turn, Sequence after, const TakeEvent& take) {
+  constexpr int kPollMs = 100;
+  schema::ListEvents params;
+  params.session_id = session;
+  params.after = after;
+  for (;;) {
+    TRY_ASSIGN(const EventPage page, read_events(client, params));
+    for (const Envelope& event : page.events) {
+      params.after = event.sequence;
+      if (event.turn_id != turn) continue;
+      if (const auto payload = schema::read_payload(event.type, event.payload.text))
+        TRY(take(event, *payload));
+      if (event.type == schema::TurnCompleted::kType || event.type == schema::TurnFailed::kType)
+        return true;
+    }
+    if (page.next) continue;
+    signals.wait(kPollMs);
+    if (signals.count() > 0) return false;
+  }
+}
+
 }  // namespace agentrt::cli

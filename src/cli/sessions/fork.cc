@@ -7,34 +7,14 @@
 #include "schema/commands.h"
 
 namespace agentrt::cli {
-namespace {
-
-// The thread that is named, or that of the turn that is named, or the one used last.
-Result<ThreadId> thread_to_fork(const Client& client, const ForkArguments& arguments,
-                                const SessionId& session) {
-  if (arguments.thread) return ThreadId{*arguments.thread};
-  if (arguments.turn) {
-    schema::GetTurn params;
-    params.turn_id = TurnId{*arguments.turn};
-    params.session_id = session;
-    params.limit = 1;
-    TRY_ASSIGN(const std::string text, client.call("get_turn", schema::to_json(params)));
-    schema::GetTurnReply reply;
-    TRY(schema::from_json(text, reply, schema::Unknown::ignore));
-    return reply.turn.thread_id;
-  }
-  TRY_ASSIGN(const KnownSession known, look_up(client, session));
-  return thread_to_use(known);
-}
-
-}  // namespace
-
 int fork_thread(Context& context, const ForkArguments& arguments) {
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
     schema::ForkThread params;
     params.session_id = SessionId{arguments.session};
-    TRY_ASSIGN(params.thread_id, thread_to_fork(client, arguments, params.session_id));
+    TRY_ASSIGN(params.thread_id,
+               thread_of(client, params.session_id, arguments.thread, arguments.turn));
     if (arguments.turn) params.turn_id = TurnId{*arguments.turn};
+    if (arguments.new_session) params.new_session_id = SessionId{*arguments.new_session};
     params.idempotency_key = own_key("fork");
     TRY_ASSIGN(const std::string text, client.call("fork_thread", schema::to_json(params)));
     if (context.form() == Form::json) {

@@ -115,6 +115,11 @@ Result<void> print_turns(const Client& client, const SessionId& session, Printer
   const auto print_all = [&](const std::vector<TranscriptTurn>& turns) {
     for (const TranscriptTurn& turn : turns) broken = broken || !printer.print(turn);
   };
+  TRY(each_event(client, session, 0, {std::string(schema::RollbackCompleted::kType)},
+                 [&](const Envelope& event) -> Result<bool> {
+                   transcript.know_rollback(event);
+                   return true;
+                 }));
   TRY(each_event(client, session, 0, Transcript::types(),
                  [&](const Envelope& event) -> Result<bool> {
                    transcript.take(event);

@@ -107,7 +107,7 @@ Call call_of(const TranscriptCall& call) {
 
 std::string head_of(const TranscriptTurn& turn, bool several) {
   std::string out = several ? "thread " + turn.thread_id.text() + " · " : "";
-  return out + turn.turn_id.text();
+  return out + turn.turn_id.text() + (turn.removed.value_or(false) ? " · removed" : "");
 }
 
 std::string call_text(const TranscriptCall& call, Paper paper) {
@@ -164,13 +164,26 @@ TranscriptTurn* Transcript::find(const TurnId& turn) {
   return at == turns_.end() ? nullptr : &*at;
 }
 
-void Transcript::end(const TurnId& id, std::string status, std::optional<std::string> error,
+void Transcript::end(const Envelope& event, std::string status, std::optional<std::string> error,
                      std::optional<Usage> usage) {
-  TranscriptTurn* turn = find(id);
+  TranscriptTurn* turn = find(event.turn_id);
   if (turn == nullptr) return;
+  if (std::ranges::any_of(removed_, [&](const Removed& range) {
+        return range.thread == event.thread_id && range.after < event.sequence &&
+               event.sequence <= range.through;
+      }))
+    turn->removed = true;
   turn->status = std::move(status);
   turn->error = std::move(error);
   turn->usage = usage;
+}
+
+void Transcript::know_rollback(const Envelope& event) {
+  const auto payload = read_payload(event.type, event.payload.text);
+  if (!payload) return;
+  if (const auto* rollback = std::get_if<RollbackCompleted>(&*payload))
+    removed_.push_back(
+        {event.thread_id, rollback->baseline_sequence.value_or(event.sequence), event.sequence});
 }
 
 void Transcript::take(const Envelope& event) {
@@ -195,9 +208,9 @@ void Transcript::take(const Envelope& event) {
       if (const auto range = range_of(event.model_request_id, *completed->output_ref))
         ranges_.push_back(*range);
   } else if (const auto* done = std::get_if<TurnCompleted>(&*payload)) {
-    end(event.turn_id, "completed", std::nullopt, done->usage);
+    end(event, "completed", std::nullopt, done->usage);
   } else if (const auto* failed = std::get_if<TurnFailed>(&*payload)) {
-    end(event.turn_id, std::string(name_of(failed->status)),
+    end(event, std::string(name_of(failed->status)),
         failed->error ? failed->error->message : failed->reason, std::nullopt);
   } else if (TranscriptCall* call = call_in(*turn, event.tool_call_id)) {
     take_call(*call, *payload);

@@ -50,16 +50,19 @@ struct TranscriptTurn {
   std::vector<TranscriptMessage> messages;
   std::optional<std::string> error;
   std::optional<schema::Usage> usage;
+  std::optional<bool> removed = {};  // by a rollback
 };
 BOOST_DESCRIBE_STRUCT(TranscriptTurn, (),
                       (thread_id, turn_id, submitted_at, status, model, input, messages, error,
-                       usage))
+                       usage, removed))
 
 class Transcript {
  public:
   // The events that take() uses.
   static std::vector<std::string> types();
 
+  // A history.rollback.completed. Call it for all of them before the first take().
+  void know_rollback(const Envelope& event);
   void take(const Envelope& event);
   // The text of a message that is too long for its event: an output, or (in older logs) the deltas
   // of this range of the log.
@@ -77,12 +80,20 @@ class Transcript {
   std::vector<TranscriptTurn> take_rest();
 
  private:
+  // The facts of a thread that a rollback removed.
+  struct Removed {
+    ThreadId thread;
+    Sequence after = 0;
+    Sequence through = 0;
+  };
+
   TranscriptTurn* find(const TurnId& turn);
-  void end(const TurnId& turn, std::string status, std::optional<std::string> error,
+  void end(const Envelope& event, std::string status, std::optional<std::string> error,
            std::optional<schema::Usage> usage);
 
   std::deque<TranscriptTurn> turns_;
   std::vector<Range> ranges_;
+  std::vector<Removed> removed_;
 };
 
 // `several`: the session has several threads, and each turn names its own.

@@ -60,7 +60,8 @@ std::string line_of(std::string_view mark, const std::string& text, std::size_t 
 }
 
 std::string turn_text(const TurnSnapshot& turn, Timestamp now, std::size_t width, Colour colour) {
-  std::string facts = fmt::format("{}", spoken_age(turn.submitted_at, now));
+  std::string facts = turn.removed.value_or(false) ? "removed · " : "";
+  facts += spoken_age(turn.submitted_at, now);
   if (turn.completed_at)
     facts += fmt::format(" · {}", spoken_duration(*turn.completed_at - turn.submitted_at));
   if (turn.model) facts += fmt::format(" · {}", one_line(*turn.model));

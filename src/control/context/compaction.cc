@@ -57,6 +57,10 @@ void fail_compaction(Facts& facts, const Thread& thread, const Turn& turn, const
             RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Preparing"});
 }
 
+std::optional<std::uint64_t> present(std::uint64_t number) {
+  return number > 0 ? std::optional(number) : std::nullopt;
+}
+
 std::vector<ActionId> open_actions(const Session& view) {
   std::vector<ActionId> out;
   for (const auto& [_, thread] : view.threads)
@@ -92,7 +96,7 @@ bool Flow::compacts_first() {
       request_summary(facts_, now, inputs_, ids_, compaction);
     return true;
   }
-  if (now.work == kWork) {
+  if (now.work && now.work->kind == kWork) {
     begin_compaction(facts_, now, "manual");
     return true;
   }
@@ -114,7 +118,17 @@ Decided compaction_planned(const Session& view, const ReportCompactionPlanned& r
                                                   .affected_turn_count = report.turns,
                                                   .covers_through = report.covers_through,
                                                   .tokens_before = report.tokens_before,
-                                                  .pieces = report.pieces});
+                                                  .pieces = report.pieces,
+                                                  .omitted_bytes = present(report.omitted_bytes)});
+  if (report.omitted_bytes > 0)
+    facts.add(
+        facts.of(turn.ids),
+        RuntimeWarning{.code = "compaction_omitted",
+                       .message = fmt::format("the oldest {} bytes of the conversation do not "
+                                              "fit into {} pieces: the summary does not "
+                                              "contain them",
+                                              report.omitted_bytes, report.pieces),
+                       .boot_id = {}});
   if (report.failure || report.pieces == 0) {
     fail_compaction(facts, *thread, turn,
                     report.failure.value_or(
@@ -220,12 +234,22 @@ std::optional<Error> wrong_place(const Session& view, const Thread* thread,
 }
 
 // Whether a turn has ended since the last compaction, or will.
-bool has_news(const Thread& thread) {
+bool has_news(const Session& view, const Thread& thread) {
   if (thread.active || !thread.queue.empty()) return true;
-  if (!thread.last && thread.fork)
-    return thread.boundaries.empty() || thread.fork->from.sequence > thread.boundaries.back().at;
-  if (!thread.last || thread.last->work) return false;
-  return thread.boundaries.empty() || thread.last->answer > thread.boundaries.back().at;
+  const ContextBoundary* last = thread.boundaries.empty() ? nullptr : &thread.boundaries.back();
+  const auto covers = [&](Sequence newest) {
+    return last && !last->session_id && newest <= last->sequence;
+  };
+  if (!thread.last && thread.fork) {
+    const ForkPoint& from = thread.fork->from;
+    const bool own = from.session_id == view.id;
+    return !last || (own != last->session_id.has_value() && from.sequence > last->sequence);
+  }
+  if (!thread.last) return false;
+  // A turn that restores files follows the one to which its rollback went.
+  if (thread.last->work && thread.last->work->restore)
+    return thread.rollback && !covers(thread.rollback->baseline);
+  return !thread.last->work && !covers(thread.last->answer);
 }
 
 }  // namespace
@@ -241,19 +265,13 @@ Decided compact_thread(const Session& view, const CompactThread& command, Inputs
                            .turn_id = {},
                            .status = CompactStatus::unchanged,
                            .sequence = view.sequence};
-  if (!has_news(*thread)) return Unchanged{to_json(reply)};
+  if (!has_news(view, *thread)) return Unchanged{to_json(reply)};
   const bool queued = thread->active.has_value();
   if (queued && thread->queue.size() >= inputs.settings->queue_turns_max)
     return refuse(Code::limit_exceeded,
                   fmt::format("the queue of this thread is full: {} turns are waiting",
                               inputs.settings->queue_turns_max));
-  const TurnIds turn{.thread = command.thread_id,
-                     .turn = inputs.ids.next<TurnId>(),
-                     .task = inputs.ids.next<TaskId>(),
-                     .run = inputs.ids.next<RunId>(),
-                     .attempt = inputs.ids.next<AttemptId>(),
-                     .trace = inputs.trace ? *inputs.trace : inputs.ids.next_trace(),
-                     .span = inputs.ids.next_span()};
+  const TurnIds turn = fresh_turn(command.thread_id, inputs);
   const std::uint64_t position = thread->queue.size() + 1;
   Facts facts{view, inputs};
   facts.add(facts.of(turn),

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "control/testing/given.h"
+#include "state/index.h"
 #include "state/read_models.h"
 
 namespace agentrt::control {
@@ -53,7 +54,7 @@ TEST_CASE("a fork is one fact that names the end of the inherited turn") {
   CHECK(forked.payload_of<ThreadStarted>().forked_from == from);
   const state::Thread& thread = forked.after.threads.at(reply.thread_id);
   CHECK(thread.turns == 0);
-  CHECK(thread.fork->parts == std::vector<state::Inherited>{{kThread, 9}});
+  CHECK(thread.fork->parts == std::vector<InheritedPart>{{kThread, 9}});
   CHECK(state::thread_read(forked.after, thread).forked_from == from);
   CHECK(state::thread_snapshot(forked.after, thread).forked_from == from);
   CHECK_FALSE(state::thread_read(forked.after, forked.after.threads.at(kThread)).forked_from);
@@ -69,7 +70,7 @@ TEST_CASE("a fork of a fork inherits from both, and a chain of forks has a limit
     source = next;
   }
   CHECK(given.thread(ThreadId{"fork_1"}).fork->parts.size() == 2);
-  CHECK(given.thread(ThreadId{"fork_1"}).fork->parts.front().thread == kThread);
+  CHECK(given.thread(ThreadId{"fork_1"}).fork->parts.front().thread_id == kThread);
   ForkThread again = command("turn_9");
   again.thread_id = source;
   CHECK(when(given.view(), again, inputs_with(9, source)).shape() == "refused: limit_exceeded");
@@ -129,6 +130,100 @@ TEST_CASE("a chosen thread id is forked once") {
   Inputs closed = inputs_with(9);
   closed.named.thread_closed = true;
   CHECK(when(given.view(), chosen, std::move(closed)).shape() == "refused: conflict");
+}
+
+namespace {
+
+const SessionId kElsewhere{"sess_2"};
+
+ForkThread elsewhere(std::optional<std::string> turn = {}) {
+  ForkThread out = command(std::move(turn));
+  out.new_session_id = kElsewhere;
+  return out;
+}
+
+// What admission has read for a fork into another session.
+Inputs inputs_from(const state::Session& source, const ForkThread& command, Sequence end) {
+  Inputs inputs = inputs_at(state::kStart);
+  inputs.session = kElsewhere;
+  inputs.named.fork = fork_source(source, command);
+  inputs.named.fork_end = LaneReads::EndedTurn{.thread = kThread, .end = end, .hash = "ab12"};
+  return inputs;
+}
+
+}  // namespace
+
+TEST_CASE("a fork into a new session takes the folders, and no rules or modes") {
+  Given given = two_turns();
+  given.fact(ThreadScope{kSession, kThread},
+             PolicyChanged{
+                 .added = std::vector{PolicyRule{RuleEffect::allow, "shell", RuleOrigin::session}},
+                 .mode = PermissionMode::bypass});
+  given.running("3").fact(state::turn_scope("3"),
+                          CompactionCompleted{.continuation_ref = "out_c", .covers_through = 5});
+  given.completed("3");
+  const Sequence end = given.view().sequence;
+  state::Session view;
+  view.id = kElsewhere;
+  const Outcome forked = when(view, elsewhere(), inputs_from(given.view(), elsewhere(), end));
+  CHECK(forked.shape() == "session.created thread.started");
+  const auto reply = forked.reply<ForkThreadReply>();
+  CHECK(reply.session_id == kElsewhere);
+  CHECK(reply.forked_from.session_id == kSession);
+  CHECK(forked.after.cwd == "/w");
+  CHECK(forked.after.granted.empty());
+  CHECK_FALSE(forked.after.mode.has_value());
+  const state::Thread& thread = forked.after.threads.at(reply.thread_id);
+  CHECK(thread.fork->parts == std::vector<InheritedPart>{{kThread, end, kSession}});
+  REQUIRE(thread.boundaries.size() == 1);
+  CHECK(thread.boundaries.front().session_id == kSession);
+  CHECK(state::session_snapshot(forked.after).forked_from == reply.forked_from);
+  const auto rows = state::index(forked.after, forked.facts.back());
+  REQUIRE(rows.size() == 1);
+  CHECK(rows.front().terms == std::vector{state::forks_term(kSession)});
+
+  const Outcome again =
+      when(forked.after, elsewhere(), inputs_from(given.view(), elsewhere(), end));
+  CHECK(again.shape() == "unchanged");
+  CHECK(again.reply_text() == forked.reply_text());
+  Inputs others = inputs_from(given.view(), elsewhere(), end);
+  others.params_hash = "hash_2";
+  CHECK(when(forked.after, elsewhere(), std::move(others)).shape() ==
+        "refused: idempotency_conflict");
+  Inputs bound = inputs_from(given.view(), elsewhere(), end);
+  bound.bound = true;
+  CHECK(when(view, elsewhere(), std::move(bound)).shape() == "refused: forbidden");
+
+  // A fork of the fork, in a third session, inherits from both.
+  ForkThread third = elsewhere();
+  third.session_id = kElsewhere;
+  third.thread_id = reply.thread_id;
+  third.turn_id = TurnId{"turn_9"};
+  third.new_session_id = SessionId{"sess_3"};
+  Inputs inputs = inputs_from(forked.after, third, 77);
+  inputs.session = SessionId{"sess_3"};
+  inputs.named.fork_end->thread = reply.thread_id;
+  state::Session empty;
+  empty.id = SessionId{"sess_3"};
+  const Outcome grandchild = when(empty, third, std::move(inputs));
+  CHECK(grandchild.payload_of<ThreadStarted>().inherited ==
+        std::vector<InheritedPart>{{kThread, end, kSession}, {reply.thread_id, 77, kElsewhere}});
+  CHECK(grandchild.payload_of<ThreadStarted>().context_boundary->session_id == kSession);
+}
+
+TEST_CASE("a fork into a new session is refused as one within the session") {
+  const Given given = two_turns();
+  state::Session view;
+  view.id = kElsewhere;
+  CHECK(when(view, elsewhere(), inputs_from(Given{}.view(), elsewhere(), 9)).shape() ==
+        "refused: not_found");
+  Inputs unknown = inputs_from(given.view(), elsewhere("turn_x"), 0);
+  unknown.named.fork_end.reset();
+  CHECK(when(view, elsewhere("turn_x"), std::move(unknown)).shape() == "refused: not_found");
+  Given busy = two_turns();
+  busy.running("3");
+  CHECK(when(view, elsewhere("turn_3"), inputs_from(busy.view(), elsewhere("turn_3"), 0)).shape() ==
+        "refused: conflict");
 }
 
 TEST_CASE("a fork without turns of its own can be compacted") {

@@ -217,12 +217,25 @@ struct ReadTable {
   }
   void operator()(const SubmitTurn& c) { needs.thread = c.thread_id; }
   void operator()(const ForkThread& c) {
+    if (c.new_session_id && *c.new_session_id != c.session_id) return;  // see Named::fork
     needs.thread = c.new_thread_id;
     const Thread* source = find_thread(view, c.thread_id);
     if (c.turn_id)
       needs.ended = c.turn_id;
     else if (source && source->last)
       needs.ended = source->last->ids.turn;
+  }
+  void operator()(const RollbackThread& c) {
+    needs.ended = c.turn_id;
+    Needs::Removal removal{
+        .thread = c.thread_id,
+        .boundaries_from = 0,
+        .workspace = view.cwd,
+        .additional_roots = view.additional_roots.value_or(std::vector<std::string>{})};
+    const Thread* thread = find_thread(view, c.thread_id);
+    if (thread && thread->boundaries.size() == state::kBoundariesKept)
+      removal.boundaries_from = thread->boundaries.front().sequence;
+    needs.removal = std::move(removal);
   }
   void operator()(const CompleteTask& c) {
     for (const TaskArtifact& artifact : c.artifacts.value_or(std::vector<TaskArtifact>{}))

@@ -17,11 +17,16 @@ bool ends(const Fact& fact) {
 
 }  // namespace
 
-Conversation::Conversation(SessionId session, Sequence covered_through,
-                           std::string continuation_ref)
-    : session_(std::move(session)),
+Conversation::Conversation(SessionId session, SessionId covered_in, std::string continuation_ref)
+    : session_(session),
+      source_(std::move(session)),
       continuation_ref_(std::move(continuation_ref)),
-      through_(covered_through) {}
+      continuation_in_(std::move(covered_in)) {}
+
+void Conversation::enter(const SessionId& source, Sequence after) {
+  source_ = source;
+  through_ = after;
+}
 
 void Conversation::take(const Fact& fact) {
   if (const auto* submitted = std::get_if<TurnSubmitted>(&fact.payload)) {
@@ -53,7 +58,7 @@ std::optional<ports::Message> Conversation::continuation() const {
   if (continuation_ref_.empty()) return std::nullopt;
   ports::Message message;
   const auto size = summaries_.find(continuation_ref_);
-  message.parts.push_back({.session = session_,
+  message.parts.push_back({.session = continuation_in_,
                            .ref = continuation_ref_,
                            .media_type = {},
                            .name = {},
@@ -68,15 +73,17 @@ void Conversation::start(const Fact& fact) {
     past_.clear();
     past_bytes_ = 0;
   }
-  current_.emplace(session_, fact.ids.turn_id, fact.sequence);
+  current_.emplace(source_, fact.ids.turn_id, fact.sequence);
   if (const auto submitted = std::exchange(submitted_, std::nullopt)) set_input(*submitted);
 }
 
 void Conversation::end(const Fact& fact) {
   auto past = std::make_shared<PastTurn>();
   past->turn = fact.ids.turn_id;
-  past->first = current_->started();
-  past->last = fact.sequence;
+  if (source_ == session_) {
+    past->first = current_->started();
+    past->last = fact.sequence;
+  }
   past->messages = current_->messages();
   past->question = current_->question();
   past->bytes = size_of(past->messages);
@@ -91,8 +98,9 @@ void Conversation::compact(const Fact& fact, const CompactionCompleted& complete
   past_.clear();
   past_bytes_ = 0;
   continuation_ref_ = completed.continuation_ref.value_or("");
+  continuation_in_ = source_;
   if (!current_ || current_->turn() != fact.ids.turn_id)
-    current_.emplace(session_, fact.ids.turn_id, Sequence{0});
+    current_.emplace(source_, fact.ids.turn_id, Sequence{0});
   if (current_->started() <= completed.covers_through) current_->cover();
 }
 

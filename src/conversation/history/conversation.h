@@ -17,8 +17,9 @@ namespace agentrt::conversation {
 // A turn that ran and has ended.
 struct PastTurn {
   TurnId turn;
-  Sequence first = 0;  // its turn.started
-  Sequence last = 0;   // its end
+  // Its turn.started and its end; 0: it is in another session, from which this one was forked.
+  Sequence first = 0;
+  Sequence last = 0;
   std::vector<ports::Message> messages;
   std::size_t bytes = 0;                // as the estimate of tokens counts them
   std::optional<std::size_t> question;  // index of its input in the messages
@@ -26,9 +27,13 @@ struct PastTurn {
 
 class Conversation {
  public:
-  explicit Conversation(SessionId session) : session_(std::move(session)) {}
-  // Begins with a summary: the output `continuation_ref` contains the part up to `covered_through`.
-  Conversation(SessionId session, Sequence covered_through, std::string continuation_ref);
+  explicit Conversation(SessionId session) : session_(session), source_(std::move(session)) {}
+  // Begins with a summary: an output of the session `covered_in`.
+  Conversation(SessionId session, SessionId covered_in, std::string continuation_ref);
+
+  // The next facts are those of session `source` after `after`; of an own session or of that of an
+  // inherited part.
+  void enter(const SessionId& source, Sequence after);
 
   // Adds a fact of the thread. The caller must pass its turn.submitted facts (`queued` ones may be
   // left out) and all that schema::is_sent() names, in order; others are ignored.
@@ -51,11 +56,13 @@ class Conversation {
   void compact(const schema::Fact& fact, const schema::CompactionCompleted& completed);
 
   SessionId session_;
+  SessionId source_;                                   // of the facts that take() gets
   std::vector<std::shared_ptr<const PastTurn>> past_;  // oldest first
   std::optional<TurnReading> current_;
   // The input of the turn that starts next, if it was not queued.
   std::optional<schema::Fact> submitted_;
   std::string continuation_ref_;                    // empty: nothing is covered
+  SessionId continuation_in_;                       // the session of that output
   std::map<std::string, std::uint64_t> summaries_;  // sizes of outputs of the turn in progress
   Sequence through_ = 0;
   std::size_t past_bytes_ = 0;

@@ -33,6 +33,7 @@ void KeptConversations::add(const Fact& fact) {
   const auto known = by_key_.find(key);
   if (known == by_key_.end()) return;
   const Place place = known->second;
+  if (std::holds_alternative<RollbackCompleted>(fact.payload)) return drop(place);
   if (is_sent(type_of(fact.payload))) place->added = fact.sequence;
   if (!place->live) return;
   place->conversation->take(fact);
@@ -48,18 +49,19 @@ void KeptConversations::discard(const SessionId& session) {
   std::erase_if(catalogs_, [&](const auto& entry) { return entry.first.first == session; });
 }
 
-void KeptConversations::discard(const SessionId& session, const ThreadId& thread) {
+KeptConversations::Found KeptConversations::find(const SessionId& session, const ThreadId& thread,
+                                                 Sequence rolled_back) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = by_key_.find({session, thread}); known != by_key_.end())
+  auto known = by_key_.find({session, thread});
+  if (known != by_key_.end() && known->second->rolled_back > rolled_back) return {};
+  if (known != by_key_.end() && known->second->rolled_back < rolled_back) {
     drop(known->second);
-}
-
-KeptConversations::Found KeptConversations::find(const SessionId& session, const ThreadId& thread) {
-  const std::lock_guard lock(mutex_);
-  const auto known = by_key_.find({session, thread});
+    known = by_key_.end();
+  }
   // The entry of a conversation that is read from the log now notes which facts are added
   // meanwhile.
   const Place place = known == by_key_.end() ? put_first({session, thread}) : known->second;
+  place->rolled_back = rolled_back;
   Found found{place->conversation, place->live, place->ticket};
   measure(place);
   return found;

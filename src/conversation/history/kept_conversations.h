@@ -36,9 +36,6 @@ class KeptConversations {
   // Drops the conversations of a session: a fact added here was not stored, or its log was changed
   // by an erasure or deleted.
   void discard(const SessionId& session);
-  // Drops one conversation, because another part of the log applies from now on.
-  void discard(const SessionId& session, const ThreadId& thread);
-
   struct Found {
     std::optional<Conversation> conversation;  // absent: not kept
     // add() has added every fact of the thread, so nothing has to be read from the log.
@@ -46,7 +43,9 @@ class KeptConversations {
     std::uint64_t ticket = 0;                    // to be passed to keep()
     std::optional<schema::Fact> submitted = {};  // of the turn in progress, if it had to be read
   };
-  Found find(const SessionId& session, const ThreadId& thread);
+  // `rolled_back`: as in ports::HistoryQuery. A conversation from before that rollback is dropped;
+  // one from after it is neither returned nor replaced, as the query is out of date.
+  Found find(const SessionId& session, const ThreadId& thread, Sequence rolled_back);
   // Keeps what find() returned, completed from the log up to and with fact `up_to`. Ignored if the
   // conversation was discarded since find().
   void keep(const SessionId& session, const ThreadId& thread, const Found& found, Sequence up_to);
@@ -65,6 +64,7 @@ class KeptConversations {
     // Whether add() has noted the facts since before the view of the query that keep() answers.
     bool noted = false;
     Sequence added = 0;  // the last fact of the thread that add() was given
+    Sequence rolled_back = 0;
     std::uint64_t ticket = 0;
     std::size_t bytes = 0;
   };

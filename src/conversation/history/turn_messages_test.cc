@@ -5,10 +5,7 @@
 
 #include "base/digest.h"
 #include "base/tokens.h"
-#include "conversation/history/history.h"
-#include "state/index.h"
-#include "state/testing/given.h"
-#include "store/memory/memory_store.h"
+#include "conversation/history/testing/history_desk.h"
 
 namespace agentrt::conversation {
 
@@ -17,8 +14,6 @@ using state::Given;
 using state::kSession;
 
 namespace {
-
-using Lines = std::vector<std::string>;
 
 ToolScope tool_scope(const std::string& turn, const std::string& call) {
   return {state::turn_scope(turn), StepId{"step_" + call}, ToolCallId{call}};
@@ -32,62 +27,6 @@ CatalogTool tool(const std::string& name, const std::string& policy) {
   return {.tool_name = name, .description = "d", .input_schema = Json{"{}"}, .policy = policy};
 }
 
-// A given log in its own store.
-struct Desk {
-  explicit Desk(const Given& given) : view(given.view()) {
-    store::Append append;
-    append.session = kSession;
-    state::Session folded;
-    folded.id = kSession;
-    for (const Fact& fact : given.log()) {
-      Draft draft{SessionScope{kSession}, SessionCreated{}};
-      draft.ids = fact.ids;
-      draft.payload = fact.payload;
-      append.events.push_back(encode(draft, fact.sequence, fact.at, store.runtime()));
-      fold(folded, fact);
-      for (state::ObjectRow& row : state::index(folded, fact)) {
-        std::erase_if(append.index,
-                      [&](const auto& each) { return each.kind == row.kind && each.id == row.id; });
-        append.index.push_back(
-            {row.kind, row.id, row.parent, row.first, row.status, row.open, row.record});
-      }
-    }
-    REQUIRE(store.commit(std::span(&append, 1)).front().has_value());
-  }
-  ports::HistoryQuery query(const std::string& turn) const {
-    const state::Turn* own = state::find_turn(view, state::turn_ids(turn).turn);
-    REQUIRE(own != nullptr);
-    ports::HistoryQuery out;
-    out.session = kSession;
-    out.thread = own->ids.thread;
-    out.turn = own->ids.turn;
-    out.submitted = own->submitted;
-    out.up_to = view.sequence;
-    out.catalog = own->catalog;
-    const state::Thread& thread = view.threads.at(out.thread);
-    if (thread.fork)
-      for (const state::Inherited& part : thread.fork->parts)
-        out.inherited.push_back({part.thread, part.up_to});
-    if (!thread.boundaries.empty()) {
-      out.covered_through = thread.boundaries.back().covers_through;
-      out.continuation_ref = thread.boundaries.back().continuation_ref;
-    }
-    return out;
-  }
-  ports::HistoryWindow window(const std::string& turn) const {
-    KeptConversations none{0};
-    return window(none, query(turn));
-  }
-  ports::HistoryWindow window(KeptConversations& kept, const ports::HistoryQuery& asked) const {
-    auto found = history_window(store, asked, kept);
-    REQUIRE(found.has_value());
-    return *std::move(found);
-  }
-
-  mutable store::MemoryStore store;
-  state::Session view;
-};
-
 // The messages of the requesting turn that follow its input.
 std::vector<ports::Message> so_far(const ports::HistoryWindow& window) {
   REQUIRE(window.question.has_value());
@@ -99,18 +38,6 @@ std::vector<ports::Message> so_far(const ports::HistoryWindow& window) {
 std::vector<ports::Message> earlier(const ports::HistoryWindow& window) {
   return {window.messages.begin(),
           window.messages.begin() + static_cast<std::ptrdiff_t>(window.own)};
-}
-
-Lines told(const std::vector<ports::Message>& messages) {
-  Lines out;
-  for (const ports::Message& message : messages) {
-    std::string line = std::string(name_of(message.role)) + ": " + message.text;
-    for (const ports::MadeCall& made : message.calls) line += " " + made.id.text() + made.args.text;
-    if (message.answers) line += " for " + message.answers.text();
-    if (message.is_error) line += " (error)";
-    out.push_back(line);
-  }
-  return out;
 }
 
 Given with_calls() {
@@ -134,7 +61,7 @@ Given with_calls() {
 }  // namespace
 
 TEST_CASE("a turn's calls have their results, in order, and one without says so") {
-  Desk desk{with_calls()};
+  HistoryDesk desk{with_calls()};
   const ports::HistoryWindow window = desk.window("1");
   CHECK(told(so_far(window)) ==
         Lines{R"(assistant: Looking. a{"x":1} b{} c{})",
@@ -212,7 +139,7 @@ TEST_CASE("a result has the images that its call stored, and they count for the 
   given.fact(tool_scope("1", "c"), stored("out_3", "image/png"));
   given.fact(tool_scope("1", "c"), stored("out_4", "image/svg+xml"));
   given.fact(tool_scope("1", "c"), ToolResult{.preview = "an image", .output_ref = "out_3"});
-  Desk desk{given};
+  HistoryDesk desk{given};
   const ports::Message result = desk.window("1").messages.back();
   CHECK(result.text == "an image");
   CHECK(result.images == std::vector<ports::StoredImage>{{"out_3", "image/png", 7}});
@@ -297,7 +224,7 @@ TEST_CASE("what hooks add stands behind the results, and an output they replaced
   hook.reason = "too loud";
   given.fact(tool_scope("1", "a"), HookStarted{.hook_run_id = "hook_1"});
   given.fact(tool_scope("1", "a"), hook);
-  Desk desk{given};
+  HistoryDesk desk{given};
   const Lines lines = told(so_far(desk.window("1")));
   REQUIRE(lines.size() == 6);
   CHECK(lines[5] == "user: [A hook rejected the result: too loud]");
@@ -308,7 +235,7 @@ TEST_CASE("what hooks add stands behind the results, and an output they replaced
 TEST_CASE("a later turn gets the calls of the earlier one and its last answer") {
   Given given = with_calls();
   given.requested("1").completed("1", "Done.").running("2");
-  Desk desk{given};
+  HistoryDesk desk{given};
   const ports::HistoryWindow window = desk.window("2");
   CHECK(told(earlier(window)).size() == 6);
   CHECK(told(earlier(window)).front() == "user: ask 1");
@@ -325,7 +252,7 @@ TEST_CASE("a later turn gets one that failed or was interrupted, with what it ha
       state::turn_scope("2"),
       TurnFailed{.reason = "failed", .error = Failure{Category::provider, "it broke", true}});
   given.running("3").asked("3").completed("3", "Third.").running("4");
-  Desk desk{given};
+  HistoryDesk desk{given};
   const ports::HistoryWindow window = desk.window("4");
   CHECK(told(earlier(window)) ==
         Lines{"user: ask 1", R"(assistant: Looking. a{"x":1} b{} c{})",
@@ -344,7 +271,7 @@ TEST_CASE("a turn that was taken out of the queue is no history") {
   given.session().thread_started().running("1").asked("1").queued("2");
   given.fact(state::turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "removed"});
   given.completed("1", "First.").running("3");
-  Desk desk{given};
+  HistoryDesk desk{given};
   CHECK(told(earlier(desk.window("3"))) == Lines{"user: ask 1", "assistant: First."});
 }
 
@@ -354,7 +281,7 @@ TEST_CASE("earlier turns that do not fit are left out until half of the room is 
   for (const char* turn : {"1", "2", "3", "4"})
     given.running(turn).asked(turn).completed(turn, "An answer.");  // 15 bytes with its question
   given.running("5");
-  Desk desk{given};
+  HistoryDesk desk{given};
   KeptConversations none{0};
   ports::HistoryQuery query = desk.query("5");
   query.fit_bytes = 65;
@@ -372,7 +299,7 @@ TEST_CASE("facts that were added as they were made need not be read, or be store
   Given given = with_calls();
   KeptConversations kept{1 << 20};
   for (const Fact& fact : given.log()) kept.add(fact);
-  Desk stored{given};
+  HistoryDesk stored{given};
   store::MemoryStore empty;
   const ports::HistoryQuery query = stored.query("1");
   const auto live = history_window(empty, query, kept);
@@ -388,7 +315,7 @@ TEST_CASE("a request of the next turn starts with the last one of the turn befor
   std::vector<ports::Message> before;
   const auto check = [&](const std::string& turn) {
     for (; added < given.log().size(); ++added) kept.add(given.log()[added]);
-    const Desk desk{given};
+    const HistoryDesk desk{given};
     const auto now = desk.window(kept, desk.query(turn)).messages;
     CHECK(now == desk.window(turn).messages);
     REQUIRE(now.size() > before.size());
@@ -409,13 +336,13 @@ TEST_CASE("a request of the next turn starts with the last one of the turn befor
 
 TEST_CASE("a conversation that was dropped while it was read is not put back") {
   Given given = with_calls();
-  Desk desk{given};
+  HistoryDesk desk{given};
   KeptConversations kept{1 << 20};
-  KeptConversations::Found found = kept.find(kSession, state::kThread);
+  KeptConversations::Found found = kept.find(kSession, state::kThread, 0);
   found.conversation.emplace(kSession);
   kept.discard(kSession);
   kept.keep(kSession, state::kThread, found, 100);
-  CHECK_FALSE(kept.find(kSession, state::kThread).conversation.has_value());
+  CHECK_FALSE(kept.find(kSession, state::kThread, 0).conversation.has_value());
 }
 
 TEST_CASE("kept conversations have one limit, and the one used least recently is dropped") {
@@ -428,14 +355,14 @@ TEST_CASE("kept conversations have one limit, and the one used least recently is
     kept.add(fact);
   };
   for (const char* thread : {"a", "b", "c"}) begin(thread);
-  CHECK(kept.find(kSession, ThreadId{"a"}).live);
+  CHECK(kept.find(kSession, ThreadId{"a"}, 0).live);
   begin("d");
-  CHECK_FALSE(kept.find(kSession, ThreadId{"b"}).live);
+  CHECK_FALSE(kept.find(kSession, ThreadId{"b"}, 0).live);
   CHECK(kept.bytes() <= 3 * KeptConversations::kEntryBytes + 100);
 }
 
 TEST_CASE("facts that are not stored yet are not made up") {
-  const Desk desk{with_calls()};
+  const HistoryDesk desk{with_calls()};
   KeptConversations none{0};
   ports::HistoryQuery ahead = desk.query("1");
   ahead.up_to = 1'000;
@@ -462,7 +389,7 @@ TEST_CASE("after a compaction the continuation replaces what it covers, also wit
   const auto check = [&](const Lines& rest) {
     KeptConversations kept{1 << 20};
     for (const Fact& fact : given.log()) kept.add(fact);
-    const Desk desk{given};
+    const HistoryDesk desk{given};
     const std::string turn = given.thread().active->ids.turn.text().substr(5);
     const ports::HistoryWindow window = desk.window(turn);
     CHECK(window.messages == desk.window(kept, desk.query(turn)).messages);
@@ -477,57 +404,6 @@ TEST_CASE("after a compaction the continuation replaces what it covers, also wit
   check({});
   given.completed("2", "Second.").running("3");
   check({"assistant: Second.", "user: ask 3"});
-}
-
-TEST_CASE("a fork sends the turns that it inherits, and then its own") {
-  Given given;
-  KeptConversations kept{1 << 20};
-  std::size_t added = 0;
-  const auto fork = [&](const ThreadId& thread, const ThreadId& source, const std::string& turn,
-                        Sequence end) {
-    given.fact(ThreadScope{kSession, thread},
-               ThreadStarted{.forked_from = ForkPoint{kSession, source, state::turn_ids(turn).turn,
-                                                      end, "ab"}});
-  };
-  const auto check = [&](const std::string& turn, const Lines& expected) {
-    for (; added < given.log().size(); ++added) kept.add(given.log()[added]);
-    const Desk desk{given};
-    CHECK(told(desk.window(turn).messages) == expected);
-    CHECK(told(desk.window(kept, desk.query(turn)).messages) == expected);
-  };
-  const ThreadId a{"fork_a"};
-  const ThreadId b{"fork_b"};
-  given.session().thread_started().running("1").asked("1").completed("1", "One.");
-  const Sequence first = given.view().sequence - 1;
-  given.running("2").asked("2").completed("2", "Two.").running("3").asked("3");
-  fork(a, state::kThread, "1", first);
-  given.running("4", a).asked("4", a);
-  const Lines one{"user: ask 1", "assistant: One."};
-  check("4", {one[0], one[1], "user: ask 4"});
-  given.completed("4", "Four.", a);
-  const Sequence fourth = given.view().sequence - 1;
-  given.completed("3", "Three.");
-  given.running("5", a).asked("5", a);
-  check("5", {one[0], one[1], "user: ask 4", "assistant: Four.", "user: ask 5"});
-  fork(b, a, "4", fourth);
-  given.completed("5", "Five.", a).running("6", b).asked("6", b);
-  check("6", {one[0], one[1], "user: ask 4", "assistant: Four.", "user: ask 6"});
-  kept.discard(kSession);
-  given.completed("6", "Six.", b).running("7", b);
-  check("7", {one[0], one[1], "user: ask 4", "assistant: Four.", "user: ask 6", "assistant: Six.",
-              "user: ask 7"});
-}
-
-TEST_CASE("a turn that was running at the end of the inherited part is not inherited") {
-  Given given;
-  given.session().thread_started().running("1").asked("1").queued("2");
-  given.fact(state::turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "removed"});
-  const ThreadId fork{"fork_a"};
-  given.fact(ThreadScope{kSession, fork},
-             ThreadStarted{.forked_from = ForkPoint{kSession, state::kThread, TurnId{"turn_2"},
-                                                    given.view().sequence, "ab"}});
-  given.completed("1", "One.").running("3", fork).asked("3", fork);
-  CHECK(told(Desk{given}.window("3").messages) == Lines{"user: ask 3"});
 }
 
 TEST_CASE("a message after a restart follows what was already sent") {
@@ -551,7 +427,7 @@ TEST_CASE("a catalogue that names an equal one offers the tools of that one") {
   given.asked("1").completed("1", "First.").running("2");
   given.fact(state::turn_scope("2"), ToolCatalogResolved{.tools = {}, .same_as = "log:9"});
   given.asked("2");
-  const ports::HistoryWindow window = Desk{given}.window("2");
+  const ports::HistoryWindow window = HistoryDesk{given}.window("2");
   REQUIRE(window.tools.size() == 1);
   CHECK(window.tools[0].name == "early");
 }

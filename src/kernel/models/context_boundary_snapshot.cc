@@ -24,22 +24,22 @@ BOOST_DESCRIBE_STRUCT(Selected, (),
                       (turn_id, sequence, instruction_refs, workspace_refs, memory_refs, omitted,
                        missing))
 
-// The newest compactions of the thread, newest first. The first one is the boundary in force.
-struct Compaction {
-  Sequence sequence = 0;  // of its context.compaction.completed
-  Sequence covers_through = 0;
-  std::string summary_ref;
-  std::string continuation_ref;
+// The newest rollbacks of the thread, newest first.
+struct Rollbacks {
+  std::uint64_t total = 0;
+  std::vector<Json> newest;  // RollbackRecord objects, as stored in the index
 };
-BOOST_DESCRIBE_STRUCT(Compaction, (), (sequence, covers_through, summary_ref, continuation_ref))
+BOOST_DESCRIBE_STRUCT(Rollbacks, (), (total, newest))
 
 struct Model {
   SessionId session_id;
   ThreadId thread_id;
   std::uint64_t turns = 0;  // submitted to the thread
   Json selected;            // Selected, or why there is none
-  std::vector<Compaction> compactions;
-  Json rollbacks;
+  // The compactions that were in force one after the other, newest first. The first one is the
+  // boundary now.
+  std::vector<ContextBoundary> compactions;
+  Json rollbacks;  // Rollbacks, or why there are none
   Json forked_from;
   std::vector<Incident> warnings;
   std::uint64_t unknown_facts = 0;  // of the session, of types that this version does not know
@@ -48,6 +48,18 @@ struct Model {
 BOOST_DESCRIBE_STRUCT(Model, (),
                       (session_id, thread_id, turns, selected, compactions, rollbacks, forked_from,
                        warnings, unknown_facts, missing_facts))
+
+Result<Json> rollbacks(const Source& source, const ThreadId& thread) {
+  store::IndexQuery query{
+      .kind = std::string(kRollbackKind), .session = source.view.id, .parent = thread.text()};
+  query.limit = source.limits.model_entries_max;
+  Rollbacks out;
+  TRY_ASSIGN(out.total, source.store.count(query));
+  TRY_ASSIGN(const auto rows, source.store.list(query));
+  for (const store::IndexEntry& row : rows) out.newest.push_back({row.row.record});
+  if (out.total == 0) return absent(Honesty::not_applicable, "the thread was not rolled back");
+  return part(out);
+}
 
 Result<Json> selected(const Source& source, const state::Thread& thread) {
   if (thread.environment_at == 0)
@@ -68,7 +80,7 @@ Result<std::string> context_boundary_snapshot(const Source& source) {
   Model model;
   model.session_id = source.view.id;
   model.thread_id = *source.thread;
-  model.rollbacks = absent(Honesty::not_applicable, "this version rolls no threads back");
+  TRY_ASSIGN(model.rollbacks, rollbacks(source, model.thread_id));
   model.forked_from = absent(Honesty::not_applicable, "the thread is not a fork");
   model.missing_facts =
       absent(Honesty::not_applicable, "a session with missing facts cannot be read");
@@ -81,9 +93,8 @@ Result<std::string> context_boundary_snapshot(const Source& source) {
   model.turns = thread->turns;
   if (thread->fork) model.forked_from = part(thread->fork->from);
   TRY_ASSIGN(model.selected, selected(source, *thread));
-  for (const state::Boundary& boundary : thread->boundaries | std::views::reverse)
-    model.compactions.push_back(
-        {boundary.at, boundary.covers_through, boundary.summary_ref, boundary.continuation_ref});
+  for (const ContextBoundary& boundary : thread->boundaries | std::views::reverse)
+    model.compactions.push_back(boundary);
   for (const Incident& incident : thread->incidents)
     if (incident.kind == "warning") model.warnings.push_back(incident);
   return finished(model, source);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schema/command.h"
+#include "schema/rollback.h"
 #include "schema/values.h"
 
 namespace agentrt::schema {
@@ -51,11 +52,52 @@ struct ForkThread {
   ThreadId thread_id;
   std::optional<TurnId> turn_id;  // the last turn to inherit; default: the one that ended last
   std::optional<ThreadId> new_thread_id;
+  std::optional<SessionId> new_session_id = {};  // default: the same session
   std::optional<std::string> idempotency_key;
 
   bool operator==(const ForkThread&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ForkThread, (),
-                      (session_id, thread_id, turn_id, new_thread_id, idempotency_key))
+                      (session_id, thread_id, turn_id, new_thread_id, new_session_id,
+                       idempotency_key))
+
+// preview: nothing is changed. files: a turn gives files back the content that they had.
+BOOST_DEFINE_ENUM_CLASS(RestoreMode, none, preview, files)
+
+struct RollbackThreadReply {
+  SessionId session_id;
+  ThreadId thread_id;
+  std::vector<TurnId> removed_turns;  // the newest kRollbackListMax, oldest first
+  std::uint64_t removed_turn_count = 0;
+  std::vector<RollbackEffect> effects;  // the newest kRollbackListMax
+  std::uint64_t effect_count = 0;
+  std::vector<RollbackFile> files;  // the first kRollbackListMax by path
+  std::uint64_t file_count = 0;
+  std::optional<TurnId> restore_turn_id;
+  Sequence sequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(RollbackThreadReply, (),
+                      (session_id, thread_id, removed_turns, removed_turn_count, effects,
+                       effect_count, files, file_count, restore_turn_id, sequence))
+
+// Makes a turn the last one of its thread again. Later turns stay in the log, but no model sees
+// them any more.
+struct RollbackThread {
+  static constexpr CommandTraits kTraits{"rollback_thread", TokenScope::submit,
+                                         CommandEffect::mutates};
+  using Reply = RollbackThreadReply;
+  SessionId session_id;
+  ThreadId thread_id;
+  TurnId turn_id;  // the last turn to keep
+  std::optional<RestoreMode> restore;
+  std::optional<bool> interrupt;    // cancel what is open in the removed part
+  std::optional<bool> interactive;  // whether a question may wait for a person; default: true
+  std::optional<std::string> idempotency_key;
+
+  bool operator==(const RollbackThread&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RollbackThread, (),
+                      (session_id, thread_id, turn_id, restore, interrupt, interactive,
+                       idempotency_key))
 
 }  // namespace agentrt::schema

@@ -1,7 +1,9 @@
 // schema/facts/history.h: compaction and rollback of old context; evidence.
 #pragma once
 
+#include "schema/rollback.h"
 #include "schema/scope.h"
+#include "schema/turn_snapshot.h"
 #include "schema/values.h"
 
 namespace agentrt::schema {
@@ -16,12 +18,14 @@ struct CompactionStarted {
   std::optional<Sequence> covers_through = {};  // may lie inside the running turn
   std::optional<std::uint64_t> tokens_before = {};
   std::optional<std::uint64_t> pieces = {};  // requests that write the summary, one after the other
+  // The oldest text that does not fit into the pieces, in bytes: the summary does not contain it.
+  std::optional<std::uint64_t> omitted_bytes = {};
 
   bool operator==(const CompactionStarted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(CompactionStarted, (),
                       (trigger, affected_turns, affected_turn_count, covers_through, tokens_before,
-                       pieces))
+                       pieces, omitted_bytes))
 
 // Compaction never drops an open action. Later requests contain the continuation instead of the
 // covered part.
@@ -54,25 +58,42 @@ struct CompactionFailed {
 };
 BOOST_DESCRIBE_STRUCT(CompactionFailed, (), (error))
 
+// The thread is about to go back to the end of the target turn. Always followed by
+// history.rollback.completed in the same append.
 struct RollbackStarted {
   static constexpr std::string_view kType = "history.rollback.started";
+  using Scope = ThreadScope;
   TurnId target_turn_id;
 
   bool operator==(const RollbackStarted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RollbackStarted, (), (target_turn_id))
 
+// The target turn is the last one of the thread. The conversation consists of the facts of the
+// thread up to `baselineSequence` and those after this fact; the facts in between stay in the log.
 struct RollbackCompleted {
   static constexpr std::string_view kType = "history.rollback.completed";
+  using Scope = ThreadScope;
   TurnId target_turn_id;
-  std::optional<std::vector<TurnId>> removed_turns;
-  std::optional<std::vector<ActionId>> cancelled_action_ids;
-  std::optional<Sequence> baseline_sequence;
+  std::optional<std::vector<TurnId>> removed_turns = {};  // the newest kRollbackListMax
+  std::optional<std::uint64_t> removed_turn_count = {};
+  std::optional<std::vector<ActionId>> cancelled_action_ids = {};
+  std::optional<Sequence> baseline_sequence = {};  // the end of the target turn
+  std::optional<RollbackAffected> affected = {};
+  std::optional<std::vector<RollbackEffect>> effects = {};  // the newest kRollbackListMax
+  std::optional<std::uint64_t> effect_count = {};
+  std::optional<TurnId> restore_turn_id = {};  // that undoes changes of files
+  // The target turn, as it is the last one of the thread again.
+  std::optional<TurnSnapshot> target_turn = {};
+  std::optional<TurnOptions> target_options = {};
+  std::optional<ContextBoundary> context_boundary = {};  // that applies again; absent: none
 
   bool operator==(const RollbackCompleted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RollbackCompleted, (),
-                      (target_turn_id, removed_turns, cancelled_action_ids, baseline_sequence))
+                      (target_turn_id, removed_turns, removed_turn_count, cancelled_action_ids,
+                       baseline_sequence, affected, effects, effect_count, restore_turn_id,
+                       target_turn, target_options, context_boundary))
 
 struct EvidenceChanged {
   static constexpr std::string_view kType = "evidence.changed";

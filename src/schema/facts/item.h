@@ -12,10 +12,11 @@ struct ItemStarted {
   using Scope = StepScope;
   ItemKind kind = ItemKind::agent_message;
   std::optional<std::string> tool_name;  // of a call
+  std::optional<Json> args = {};         // of a call that the runtime makes, and no model
 
   bool operator==(const ItemStarted&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ItemStarted, (), (kind, tool_name))
+BOOST_DESCRIBE_STRUCT(ItemStarted, (), (kind, tool_name, args))
 
 // More text arrived since the item's last fact: of a message, or of the arguments of a call that
 // the model is still writing.

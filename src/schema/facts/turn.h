@@ -1,6 +1,7 @@
 // schema/facts/turn.h: the lifecycle of a turn, its thread's queue, and the status line.
 #pragma once
 
+#include "schema/rollback.h"
 #include "schema/scope.h"
 #include "schema/values.h"
 
@@ -17,15 +18,16 @@ struct TurnSubmitted {
   std::optional<std::uint64_t> position;   // in the queue, from 1
   std::optional<std::string> params_hash;  // of the submit that chose the id
   std::optional<std::string> input_ref;    // of an item: the output that contains its input
-  // Of a turn that does something else than ask a model about its input: compaction.
+  // Of a turn that does something else than ask a model about its input: compaction, restore.
   std::optional<std::string> work = {};
   std::optional<std::string> instructions = {};  // for that work
+  std::optional<RestoreRange> restore = {};      // the range whose file changes it undoes
 
   bool operator==(const TurnSubmitted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TurnSubmitted, (),
                       (status, input, source, options, metadata, position, params_hash, input_ref,
-                       work, instructions))
+                       work, instructions, restore))
 
 struct TurnStarted {
   static constexpr std::string_view kType = "turn.started";

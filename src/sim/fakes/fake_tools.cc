@@ -52,7 +52,7 @@ KeptOutput diff_of(const ToolCallId& call, const FileChange& change) {
   diff.size = 1;
   diff.media_type = "text/x-diff";
   diff.encoding = "utf-8";
-  diff.digest = change.after;
+  diff.digest = change.after.value_or("");
   return diff;
 }
 
@@ -94,7 +94,7 @@ void FakeTools::write(const ToolCallId& id) {
   if (!files_.waits) return release(id);
   if (!request.announced) {
     const auto listener = found->second.listener;
-    return listener->on_change(change, diff_of(id, change));
+    return listener->on_change(change, diff_of(id, change), {});
   }
   if (change.before == request.announced->after) return end_soon(id, {});
   if (change.before == request.announced->before) return release(id);

@@ -31,10 +31,12 @@ inline std::string json_of(std::string_view text) {
 
 // Records what the listener receives.
 struct RecordedCall final : ports::ToolListener {
-  void on_change(schema::FileChange what, schema::KeptOutput kept) override {
+  void on_change(schema::FileChange what, schema::KeptOutput kept,
+                 std::optional<schema::KeptOutput> old) override {
     CHECK_FALSE(end);
     change = std::move(what);
     diff = std::move(kept);
+    previous = std::move(old);
   }
   void on_progress(std::string) override {}
   void on_question(ports::ToolQuestion) override {}
@@ -52,6 +54,7 @@ struct RecordedCall final : ports::ToolListener {
 
   std::optional<schema::FileChange> change;
   std::optional<schema::KeptOutput> diff;
+  std::optional<schema::KeptOutput> previous;
   std::optional<ports::ToolEnd> end;
 };
 
