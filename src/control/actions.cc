@@ -40,15 +40,17 @@ bool is_permission(const state::Action& action) {
 Decided too_late(const ActionId& id, const std::optional<ActionSnapshot>& known) {
   if (!known) return refuse(Code::not_found, fmt::format("there is no action {}", id.text()));
   const std::string decision = known->decision.value_or("");
-  const std::string details =
-      fmt::format(R"({{"decision":{},"decisionSource":{},"resolvedAt":{}}})", to_json(decision),
-                  to_json(known->decision_source.value_or("")),
-                  known->resolved_at ? to_json(*known->resolved_at) : "null");
+  std::string details = fmt::format(R"({{"decision":{},"decisionSource":{},"resolvedAt":{})",
+                                    to_json(decision), to_json(known->decision_source.value_or("")),
+                                    known->resolved_at ? to_json(*known->resolved_at) : "null");
+  if (known->answered_by) details += R"(,"answeredBy":)" + to_json(*known->answered_by);
+  details += '}';
   if (decision == "expired")
     return refuse(Code::expired, fmt::format("action {} expired before it was answered", id.text()),
                   details);
   return refuse(Code::conflict,
-                fmt::format("action {} has already been answered: {}", id.text(), decision),
+                fmt::format("action {} has already been answered: {}{}", id.text(), decision,
+                            known->answered_by ? ", by " + *known->answered_by : ""),
                 details);
 }
 

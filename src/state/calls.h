@@ -56,6 +56,7 @@ struct ToolCall {
   // Of an item of a job: the call whose approval holds for it, and when that question expired.
   std::optional<ToolCallId> approved_as;
   std::optional<Timestamp> approved_until;
+  std::optional<std::vector<schema::Verdict>> chain;  // why a person must decide about it
 
   bool operator==(const ToolCall&) const = default;
 };
@@ -63,7 +64,7 @@ BOOST_DESCRIBE_STRUCT(ToolCall, (),
                       (id, tool, args, args_omitted, wrong, stage, step, said, pre_hooks,
                        permission_hooks, rewritten_late, digest, as_shown, refused, outside,
                        violations, stopped, boot, started_at, process, process_boot, never_ran,
-                       change, answer, approved_as, approved_until))
+                       change, answer, approved_as, approved_until, chain))
 
 // A decision that a turn waits for.
 struct Action {
@@ -73,10 +74,11 @@ struct Action {
   Sequence sequence = 0;
   Timestamp at;
   schema::ActionRequired required;
+  std::optional<std::vector<schema::Verdict>> chain;  // of a permission
 
   bool operator==(const Action&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Action, (), (id, call, step, sequence, at, required))
+BOOST_DESCRIBE_STRUCT(Action, (), (id, call, step, sequence, at, required, chain))
 
 // A hook in progress.
 struct HookRun {

@@ -351,6 +351,7 @@ class Folder {
   void operator()(const PermissionEvaluated& p) {
     ToolCall* call = open_tool();
     if (call && p.decision == Decision::allow && p.digest) call->digest = p.digest;
+    if (call && p.decision == Decision::ask) call->chain = p.chain;
     if (p.decision != Decision::ask)
       count_decision(session_, thread_, p.decision_source, p.decision);
   }
@@ -363,12 +364,15 @@ class Folder {
   void operator()(const ActionRequired& p) {
     Turn* turn = active();
     if (!turn) return;
+    ToolCall* call = open_tool();
+    const bool permission = call && p.action_type == kPermissionAction;
     turn->action = Action{.id = fact_.ids.action_id,
                           .call = present(fact_.ids.tool_call_id),
                           .step = fact_.ids.step_id,
                           .sequence = fact_.sequence,
                           .at = fact_.at,
-                          .required = p};
+                          .required = p,
+                          .chain = permission ? std::exchange(call->chain, {}) : std::nullopt};
   }
   void operator()(const ActionResolved& p) {
     Turn* turn = active();

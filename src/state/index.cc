@@ -208,6 +208,7 @@ std::optional<ObjectRow> resolved_row(const Session& session, const ActionResolv
   action.status = "resolved";
   action.decision = p.decision;
   action.decision_source = p.decision_source;
+  action.answered_by = p.answered_by;
   action.resolved_at = fact.at;
   return action_row(action, turn->resolved->sequence);
 }

@@ -145,6 +145,7 @@ ActionSnapshot action_snapshot(const Session& session, const Turn& turn, const A
     out.subagent = asks->nickname.value_or(asks->role);
   }
   out.status = "open";
+  out.sequence = action.sequence;
   out.action_type = required.action_type;
   out.prompt = required.prompt;
   out.schema = required.schema;
@@ -160,12 +161,15 @@ ActionSnapshot action_snapshot(const Session& session, const Turn& turn, const A
   out.outside_sandbox = required.outside_sandbox;
   out.user = required.user;
   out.network = required.network;
+  out.subcommands = required.subcommands;
   out.destructive = required.destructive;
   out.impact = required.impact;
   out.rollback = required.rollback;
   out.server = required.server;
   out.url = required.url;
+  out.executes = required.executes;
   out.executes_unknown = required.executes_unknown;
+  out.chain = action.chain;
   out.files = required.files;
   out.expires_at = required.expires_at;
   out.required_at = action.at;

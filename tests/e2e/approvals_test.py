@@ -165,8 +165,28 @@ class Gate(DecisionCase):
         self.assertEqual(self.answer(action, digest=action["payload"]["digest"]).status, 200)
         second = self.answer(action, "deny")
         self.assertRefused(second, 409, "conflict")
-        self.assertEqual(second.json["error"]["details"]["decision"], "allow")
+        error = second.json["error"]
+        self.assertEqual(error["details"]["decision"], "allow")
+        self.assertRegex(error["details"]["answeredBy"], r"^\w+")
+        self.assertIn(f"allow, by {error['details']['answeredBy']}", error["message"])
         self.daemon.wait_turn(turn)
+
+    def test_a_listed_action_has_what_a_person_needs_to_decide(self):
+        turn = self.submit(line(call("rm -rf gone && sh script.sh")), {"text": "Done."})
+        asked = self.action()
+        action, = self.daemon.ok("list_actions")["data"]
+        self.assertEqual(action["sequence"], asked["sequence"])
+        for member in ("sandbox", "subcommands", "scopes", "rules", "destructive", "impact"):
+            self.assertEqual(action.get(member), asked["payload"].get(member), member)
+        self.assertEqual(action["subcommands"], ["rm -rf gone", "sh script.sh"])
+        evaluated, = self.of("permission.evaluated")
+        self.assertEqual(action["chain"], evaluated["chain"])
+        self.assertNotIn("answeredBy", action)
+        self.answer(asked, "deny")
+        self.daemon.wait_turn(turn)
+        action, = self.daemon.ok("list_actions", sessionId="s", includeResolved=True)["data"]
+        self.assertEqual((action["decision"], action["chain"]), ("deny", evaluated["chain"]))
+        self.assertEqual(action["answeredBy"], self.of("action.resolved")[0]["answeredBy"])
 
     def test_two_clients_at_once_have_one_winner(self):
         for round_number in range(5):

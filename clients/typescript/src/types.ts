@@ -611,6 +611,7 @@ export interface ListActionsReply {
     subagentId?: string;
     subagent?: string;
     status: string;
+    sequence?: number;
     actionType: string;
     prompt?: string;
     schema?: unknown;
@@ -626,10 +627,13 @@ export interface ListActionsReply {
     outsideSandbox?: boolean;
     user?: string;
     network?: boolean;
+    subcommands?: string[];
     destructive?: boolean;
     impact?: string;
     rollback?: string;
+    executes?: ExecutedFile[];
     executesUnknown?: string;
+    chain?: Verdict[];
     files?: PolicyFile[];
     server?: string;
     url?: string;
@@ -637,6 +641,7 @@ export interface ListActionsReply {
     requiredAt: string;
     decision?: string;
     decisionSource?: string;
+    answeredBy?: string;
     resolvedAt?: string;
   }>;
   nextCursor?: string;
@@ -1556,6 +1561,7 @@ export interface ActionSnapshot {
   subagentId?: string;
   subagent?: string;
   status: string;
+  sequence?: number;
   actionType: string;
   prompt?: string;
   schema?: unknown;
@@ -1571,10 +1577,13 @@ export interface ActionSnapshot {
   outsideSandbox?: boolean;
   user?: string;
   network?: boolean;
+  subcommands?: string[];
   destructive?: boolean;
   impact?: string;
   rollback?: string;
+  executes?: ExecutedFile[];
   executesUnknown?: string;
+  chain?: Verdict[];
   files?: PolicyFile[];
   server?: string;
   url?: string;
@@ -1582,6 +1591,7 @@ export interface ActionSnapshot {
   requiredAt: string;
   decision?: string;
   decisionSource?: string;
+  answeredBy?: string;
   resolvedAt?: string;
 }
 
