@@ -62,7 +62,8 @@ store::IndexRow to_row(state::ObjectRow row) {
           .open = row.open,
           .record = std::move(row.record),
           .terms = std::move(row.terms),
-          .due = row.due};
+          .due = row.due,
+          .changed = row.changed};
 }
 
 Result<void> rebuild_index(store::Store& store, const SessionId& session) {

@@ -9,6 +9,7 @@
 #include "kernel/look_ups.h"
 #include "kernel/models/models.h"
 #include "kernel/reads.h"
+#include "kernel/lists/session_list.h"
 #include "kernel/session_reads.h"
 #include "kernel/task_reads.h"
 #include "kernel/tool_reads.h"

@@ -48,14 +48,6 @@ void close_list(std::string& out, const std::optional<std::string>& next) {
   }
 }
 
-// Marks the summary of a session that this boot has not recovered yet as stale.
-std::string stale_record(const std::string& record) {
-  SessionSummary summary;
-  if (!from_json(record, summary, Unknown::ignore)) return record;
-  if (summary.status != Status::idle) summary.status = Status::stale;
-  return to_json(summary);
-}
-
 Result<void> check_generation(const store::Store& store,
                               const std::optional<GenerationId>& generation) {
   if (generation && *generation != store.generation())
@@ -134,25 +126,6 @@ Result<void> read_row_cursor(const GenerationId& generation, std::string_view cu
   query.before_first = query.session ? 0 : *place;
   query.before_id = std::string(cursor.substr(second + 1));
   return {};
-}
-
-Result<std::string> list_sessions(store::Store& store, const ListSessions& query,
-                                  const Limits& limits, const IsStale& is_stale) {
-  TRY_ASSIGN(const store::IndexQuery rows, page_of("session", std::nullopt, query, store, limits));
-  TRY_ASSIGN(const auto entries, store.list(rows));
-  std::string out = R"({"data":[)";
-  bool any = false;
-  for (const store::IndexEntry& entry : entries) {
-    if (entry.session.text() == kSystemSession && !query.include_system.value_or(false)) continue;
-    if (any) out += ',';
-    any = true;
-    out += is_stale(entry.session) ? stale_record(entry.row.record) : entry.row.record;
-  }
-  std::optional<std::string> next;
-  if (entries.size() == rows.limit && entries.back().session_order > 1)
-    next = write_cursor(store.generation(), entries.back().session_order);
-  close_list(out, next);
-  return out + "}";
 }
 
 Result<std::string> list_events(store::Store& store, const ListEvents& query,

@@ -1,10 +1,9 @@
-// kernel/reads.h: read queries on the store: pages of sessions, turns and events. Those that return
+// kernel/reads.h: read queries on the store: pages of turns and events. Those that return
 // a string return the JSON of the command's reply. All of them block and run on a worker; none
 // appends. Errors: invalid_params: a wrong limit or cursor; not_found: no such session; gone: a
 // cursor or sequence of another generation, or beyond the end; and those of the store.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -20,9 +19,6 @@ std::string write_cursor(const GenerationId& generation, std::uint64_t place);
 // Errors: invalid_params (not a cursor); gone (a cursor of another generation).
 Result<std::uint64_t> read_cursor(const GenerationId& generation, std::string_view cursor);
 
-// Whether a session's rows may be outdated, because an earlier boot left it with open work.
-using IsStale = std::function<bool(const SessionId&)>;
-
 // The whole number that the text is, without a sign; nullopt: it is none.
 std::optional<std::uint64_t> number_of(std::string_view text);
 
@@ -34,9 +30,6 @@ std::string write_row_cursor(const GenerationId& generation, const store::IndexE
 Result<void> read_row_cursor(const GenerationId& generation, std::string_view cursor,
                              store::IndexQuery& query);
 
-// Newest sessions first.
-Result<std::string> list_sessions(store::Store& store, const schema::ListSessions& query,
-                                  const Limits& limits, const IsStale& is_stale);
 // Events of one session in order. Its nextCursor is a sequence and not a cursor as above.
 Result<std::string> list_events(store::Store& store, const schema::ListEvents& query,
                                 const Limits& limits);

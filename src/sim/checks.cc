@@ -10,6 +10,7 @@
 #include "policy/shell/analysis.h"
 #include "schema/tools.h"
 #include "state/index.h"
+#include "state/read_models.h"
 #include "tools/shell.h"
 #include "validate/judge.h"
 
@@ -396,6 +397,24 @@ Checked check_snapshot(store::Store& store, const state::Session& replayed) {
                   fmt::format("{} from snapshot and tail differs from its replay at {}",
                               replayed.id.text(), replayed.sequence));
   return std::nullopt;
+}
+
+Checked check_listed(store::Store& store, const state::Session& view) {
+  const auto row = store.find("session", view.id.text());
+  if (!row || !*row) return broken(invariant::kListed, view.id.text() + " is not listed");
+  SessionSummary listed;
+  if (!from_json((*row)->row.record, listed, Unknown::ignore))
+    return broken(invariant::kListed, view.id.text() + " has a row that cannot be read");
+  SessionSummary is = state::session_summary(view);
+  is.updated_at = listed.updated_at;
+  if (to_json(is) == to_json(listed)) return std::nullopt;
+  const Sequence changed = (*row)->row.changed;
+  std::string since;  // the facts that should have changed the row
+  if (const auto page = store.events(view.id, changed, 20, 1 << 20))
+    for (const store::Event& event : *page) since += ' ' + event.event.type;
+  return broken(invariant::kListed,
+                fmt::format("at {} the list says {} and should say {} after{}", view.sequence,
+                            to_json(listed), to_json(is), since));
 }
 
 Checked check_index(store::Store& store, const SessionId& session) {

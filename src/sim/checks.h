@@ -42,6 +42,8 @@ inline constexpr std::string_view kReads = "a read sees what was acknowledged be
 inline constexpr std::string_view kIndex = "index rows are what the log says";
 inline constexpr std::string_view kModels =
     "a read model is the same live, from a snapshot and from the log";
+inline constexpr std::string_view kPast = "the past reads as it was";
+inline constexpr std::string_view kListed = "a list shows each session as it is";
 inline constexpr std::string_view kRest = "the runtime comes to rest";
 inline constexpr std::string_view kStopped = "the runtime does not stop itself";
 inline constexpr std::string_view kHangups = "a turn is cancelled only by a command";
@@ -120,6 +122,9 @@ Checked check_all_ended(const state::Session& view);
 Checked check_bounds(const state::Session& view, const control::Settings& settings);
 // Snapshot plus later facts give the view `replayed`.
 Checked check_snapshot(store::Store& store, const state::Session& replayed);
+// The row of a session says what its view says, except when it changed last. `store`: as of the
+// view.
+Checked check_listed(store::Store& store, const state::Session& view);
 // The stored index rows equal those derived from the log. Rebuilds them.
 Checked check_index(store::Store& store, const SessionId& session);
 // The validator (src/validate) accepts the session's stream.

@@ -27,6 +27,7 @@ void Watch::shown(const state::Session& view) {
                                                 "its log is replayed",
                                                 view.id.text(), view.sequence));
   if (auto over = check_bounds(view, settings_)) broken_(*std::move(over));
+  if (auto lags = check_listed(store_, view)) broken_(*std::move(lags));
   samples_.try_emplace(view.id, settings_, limits_).first->second.offer(store_, view);
 }
 

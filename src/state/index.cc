@@ -19,7 +19,8 @@ ObjectRow session_row(const Session& session) {
           .first = 1,
           .status = std::string(name_of(overall_status(session))),
           .open = false,
-          .record = to_json(session_summary(session))};
+          .record = to_json(session_summary(session)),
+          .changed = session.sequence};
 }
 
 ObjectRow turn_row(const Turn& turn) {
@@ -145,12 +146,29 @@ std::vector<ObjectRow> artifact_rows(const Session& session, const ArtifactChang
   return {newest, version};
 }
 
-// Whether the fact changes the turn's row. Every status counts: a list that still said
-// waiting_permission after the answer would call a person for nothing.
+// Whether the fact changes the session's row, besides processes and jobs. Everything counts that
+// can change its status: a list that still said waiting_permission after the answer would call a
+// person for nothing.
+bool sessions_row_changes(const Payload& payload) {
+  if (const auto* queue = std::get_if<QueueChanged>(&payload))
+    return queue->change == QueueChange::started;
+  return std::visit(
+      []<class P>(const P&) {
+        return std::is_same_v<P, SessionCreated> || std::is_same_v<P, SessionUpdated> ||
+               std::is_same_v<P, ThreadStarted> || std::is_same_v<P, ThreadUpdated> ||
+               std::is_same_v<P, TurnSubmitted> || std::is_same_v<P, TurnStarted> ||
+               std::is_same_v<P, RunStatus> || std::is_same_v<P, TaskResumed> ||
+               std::is_same_v<P, TurnCompleted> || std::is_same_v<P, TurnFailed>;
+      },
+      payload);
+}
+
+// Whether the fact changes the turn's row.
 bool turns_row_changes(const Payload& payload) {
   return std::visit(
       []<class P>(const P&) {
         return std::is_same_v<P, RunStatus> || std::is_same_v<P, TurnSubmitted> ||
+               std::is_same_v<P, TurnStarted> || std::is_same_v<P, TaskResumed> ||
                std::is_same_v<P, TurnCompleted> || std::is_same_v<P, TurnFailed>;
       },
       payload);
@@ -397,16 +415,14 @@ std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   if (updated && session.closed_thread && session.closed_thread->id == fact.ids.thread_id &&
       !session.threads.contains(fact.ids.thread_id))
     return {session_row(session), closed_thread_row(session, *session.closed_thread, fact)};
-  if (!fact.ids.job_item_id.empty()) return rows;  // the row of the item represents its turn
-  const bool session_changes = std::holds_alternative<SessionCreated>(fact.payload) ||
-                               std::holds_alternative<SessionUpdated>(fact.payload);
   const bool turn_changes = turns_row_changes(fact.payload);
   const Thread* thread = find_thread(session, fact.ids.thread_id);
   const Turn* turn = turn_changes && thread ? find_turn(*thread, fact.ids.turn_id) : nullptr;
   // A turn that ends while queued does not change the session's row.
   const bool waited = turn && ended(turn->status) && (!thread->last || turn != &*thread->last);
-  if (session_changes || (turn_changes && !waited)) rows.push_back(session_row(session));
-  if (turn) rows.push_back(turn_row(*turn));
+  if (sessions_row_changes(fact.payload) && !waited) rows.push_back(session_row(session));
+  // The row of an item represents its turn.
+  if (turn && fact.ids.job_item_id.empty()) rows.push_back(turn_row(*turn));
   return rows;
 }
 

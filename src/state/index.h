@@ -35,6 +35,7 @@ struct ObjectRow {
   std::string record;
   std::vector<std::string> terms = {};  // the lists that it is in
   std::optional<Timestamp> due = {};    // when the runtime must look at it again
+  Sequence changed = 0;  // of a session: the fact that changed it last; 0: not listed by change
 
   bool operator==(const ObjectRow&) const = default;
 };

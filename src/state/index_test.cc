@@ -50,7 +50,8 @@ TEST_CASE("a session's row follows its making and its changes") {
   SessionSummary summary;
   REQUIRE(from_json(rows[0].record, summary, Unknown::refuse).has_value());
   CHECK(summary.title == "new");
-  CHECK(last_rows(past.thread_started()).empty());
+  CHECK(rows[0].changed == past.view().sequence);
+  CHECK(last_rows(past.thread_started()) == Rows{"session sess_1 idle"});
 }
 
 TEST_CASE("a turn is an open row from its submission to its end, with its task beside it") {
@@ -103,6 +104,40 @@ TEST_CASE("the rows of a turn and its session follow every status") {
     CHECK(last_rows(past) == Rows{fmt::format("session sess_1 {}", name_of(status)),
                                   fmt::format("turn turn_1 {} open", name_of(status))});
   }
+}
+
+TEST_CASE("the rows follow a turn that continues after an answer or a restart") {
+  Given past = busy_thread();
+  past.fact(turn_scope("1"), RunStatus{.status = Status::waiting_permission});
+  past.fact(turn_scope("1"), TaskResumed{.reason = "answered"});
+  CHECK(last_rows(past) == Rows{"session sess_1 running", "turn turn_1 running open"});
+  past.fact(turn_scope("1"), ThreadUpdated{.status = Status::blocked, .reason = "restart"});
+  CHECK(last_rows(past) == Rows{"session sess_1 blocked"});
+}
+
+TEST_CASE("a resolved action says who answered, and has what the question had") {
+  Given past = Given{}.session().thread_started().running("1");
+  const ToolScope call{TurnScope{kSession, turn_ids("1")}, StepId{"step_1"}, ToolCallId{"call_1"}};
+  RequestedCall requested;
+  requested.tool_call_id = ToolCallId{"call_1"};
+  past.asked("1").fact(model_scope("1"), ModelCompleted{.tool_calls = {requested}});
+  const Verdict verdict{DecisionSource::mode, Decision::ask, {}, "no rule allows it"};
+  past.fact(call, PermissionEvaluated{.decision = Decision::ask, .chain = std::vector{verdict}});
+  past.fact(ActionScope{call, ActionId{"action_1"}},
+            ActionRequired{.action_type = std::string(kPermissionAction),
+                           .subcommands = std::vector<std::string>{"rm -rf build"},
+                           .executes = std::vector{ExecutedFile{"/w/x.sh", "sha256:1"}}});
+  const Sequence asked = past.view().sequence;
+  past.fact(ActionScope{call, ActionId{"action_1"}},
+            ActionResolved{
+                .decision = "allow", .decision_source = "human", .answered_by = "token tok_1"});
+  ActionSnapshot action;
+  REQUIRE(from_json(all_rows(past).at("action action_1").record, action, Unknown::refuse));
+  CHECK(action.sequence == asked);
+  CHECK(action.chain == std::vector{verdict});
+  CHECK(action.subcommands == std::vector<std::string>{"rm -rf build"});
+  CHECK(action.executes->front().path == "/w/x.sh");
+  CHECK(action.answered_by == "token tok_1");
 }
 
 TEST_CASE("a fact that names a turn the view does not hold writes no row of it") {

@@ -247,6 +247,43 @@ FOR_EVERY_STORE("rows with a due time are found earliest first") {
   CHECK(ids(rig.store().due(10)) == Ids{"next", "soon"});
 }
 
+FOR_EVERY_STORE("a list by change begins with the row that a fact changed last") {
+  Rig rig;
+  const auto session = [](const SessionId& id, Sequence changed) {
+    IndexRow row{"session", id.text(), "", 1, "idle", false, "{}"};
+    row.changed = changed;
+    return row;
+  };
+  const IndexQuery all{.kind = "session", .session = {}, .by_change = true, .limit = 2};
+  REQUIRE(commit_one(rig.store(), with_rows(kAlpha, 0, {session(kAlpha, 1)})));
+  REQUIRE(commit_one(rig.store(), with_rows(kBeta, 0, {session(kBeta, 1), turn("t1", 1)})));
+  CHECK(ids(rig.store().list(all)) == Ids{kBeta.text(), kAlpha.text()});
+  // Another fact of Alpha that changes its row, and one of Beta that does not.
+  Append append = append_of(kAlpha, 1, 3);
+  append.index = {session(kAlpha, 3)};
+  REQUIRE(commit_one(rig.store(), append));
+  REQUIRE(commit_one(rig.store(), append_of(kBeta, 1)));
+  const auto entries = rig.store().list(all);
+  CHECK(ids(entries) == Ids{kAlpha.text(), kBeta.text()});
+  CHECK(entries->front().changed_at == 4);
+  CHECK(entries->front().row.changed == 3);
+  CHECK(entries->back().changed_at == 2);
+  IndexQuery page = all;
+  page.before = entries->front().changed_at;
+  CHECK(ids(rig.store().list(page)) == Ids{kBeta.text()});
+  page.before = 2;
+  CHECK(ids(rig.store().list(page)).empty());
+  // Rebuilding gives the same entries.
+  REQUIRE(rig.store().rebuild(kAlpha, [&](const schema::StoredEvent& event) {
+    if (event.sequence == 2 || event.sequence == 4) return std::vector<IndexRow>{};
+    return std::vector<IndexRow>{session(kAlpha, event.sequence)};
+  }));
+  rig.reopen();
+  CHECK(rig.store().list(all) == entries);
+  page.session = kAlpha;
+  CHECK(rig.store().list(page).error().code == Code::invalid_params);
+}
+
 FOR_EVERY_STORE("rebuild derives a session's rows from its log and drops its snapshot") {
   Rig rig;
   Append append = append_of(kAlpha, 0, 5);

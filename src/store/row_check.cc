@@ -82,6 +82,8 @@ Result<void> check_query(const IndexQuery& query) {
     return fail(Code::invalid_params, "a list by term names the term and no other selection");
   if (query.oldest_first && (!query.term || !query.session || query.before))
     return fail(Code::invalid_params, "a list from the oldest on is by term, of one session");
+  if (query.by_change && (query.session || query.parent || query.open_only || query.term))
+    return fail(Code::invalid_params, "a list by change is over all sessions, of one kind");
   return {};
 }
 

@@ -38,6 +38,9 @@ struct IndexRow {
   // most once. IndexQuery::term reads one list at the cost of its page.
   std::vector<std::string> terms = {};
   std::optional<Timestamp> due = {};  // when the runtime must look at the object again
+  // The sequence of the fact that changed it last, if the row is in the list of its kind by last
+  // change (IndexQuery::by_change); otherwise 0. In an append, it is one of its facts.
+  Sequence changed = 0;
 
   bool operator==(const IndexRow&) const = default;
 };
@@ -47,6 +50,7 @@ struct IndexEntry {
   SessionId session;
   std::uint64_t session_order = 0;  // number of the session in order of creation, from 1
   IndexRow row;
+  Position changed_at = 0;  // of the fact `row.changed`; 0: it has none
 
   bool operator==(const IndexEntry&) const = default;
 };
@@ -106,6 +110,9 @@ struct IndexQuery {
   // Only entries with this term; without `parent` and `open_only`.
   std::optional<std::string> term = {};
   bool oldest_first = false;  // the first page in reverse order; with `term` and `session` only
+  // Over all sessions: only rows with `changed`, the one that changed last first. `before` is then
+  // the `changed_at` of the last entry read. Alone, with `kind` and `limit`.
+  bool by_change = false;
   std::size_t limit = 100;
 };
 

@@ -141,6 +141,38 @@ class Models(ModelCase):
         self.assertEqual(self.home.run("find", "none").returncode, 1)
 
 
+class Lists(ModelCase):
+    def ids(self, **params):
+        return [row["sessionId"] for row in self.daemon.ok("list_sessions", **params)["data"]]
+
+    def test_order_status_and_text_on_both_routes(self):
+        for name in ("one", "two"):
+            self.daemon.ok("create_session", sessionId=name, title=f"Title of {name.upper()}")
+        self.daemon.submit(sessionId="s", threadId="t", options={"model": "slow"})
+        wait_until(lambda: self.ids(status=["preparing", "running", "streaming"]) == ["s"],
+                   what="a running session")
+        self.assertEqual(self.ids(), ["two", "one", "s"])
+        self.assertEqual(self.ids(order="updated"), ["s", "two", "one"])
+        self.assertEqual(self.ids(text="title OF one"), ["one"])
+        self.assertEqual(self.ids(status=["idle"], text="two"), ["two"])
+        for query, expected in (("order=updated", ["s", "two", "one"]), ("text=OF%20TWO", ["two"]),
+                                ("status=idle,blocked&order=updated", ["two", "one"])):
+            reply = self.daemon.get(f"/v1/sessions?{query}")
+            self.assertEqual([row["sessionId"] for row in reply.json["data"]], expected, query)
+        self.crash()
+        self.start()
+        self.assertEqual(self.ids(order="updated")[1:], ["two", "one"])
+
+    def test_wrong_words_are_named(self):
+        for params, query, member in (({"order": "size"}, "order=size", "order"),
+                                      ({"status": ["busy"]}, "status=idle,busy", "status"),
+                                      ({"text": "x" * 257}, "text=" + "x" * 257, "text")):
+            for reply in (self.daemon.call("list_sessions", **params),
+                          self.daemon.get(f"/v1/sessions?{query}")):
+                self.assertRefused(reply, 400, "invalid_params")
+                self.assertTrue(reply.json["error"]["message"].startswith(member), reply.json)
+
+
 class LookUps(ModelCase):
     def test_a_turn_with_its_items_page_by_page(self):
         turn = self.work()

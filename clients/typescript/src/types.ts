@@ -373,6 +373,9 @@ export interface ListSessionsParams {
   limit?: number;
   cursor?: string;
   includeSystem?: boolean;
+  order?: SessionOrder;
+  status?: Status[];
+  text?: string;
 }
 
 export interface ListSessionsReply {
@@ -2072,6 +2075,8 @@ export type RuleOrigin = "managed" | "user" | "workspace" | "flag" | "session" |
 export type RunnerKind = "command" | "turn";
 
 export type SandboxMode = "read_only" | "workspace_write" | "full_access";
+
+export type SessionOrder = "created" | "updated";
 
 export type Status =
   | "accepted"

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "channels/handlers/handlers.h"
@@ -86,11 +88,35 @@ Result<std::optional<AnyId>> find_id(const Query& query, std::string_view name) 
   return read_id<AnyId>(*text);
 }
 
+// The members order and status=a,b: decoded like those of a JSON body, so that errors are the same.
+Result<schema::ListSessions> read_words(const Query& query) {
+  std::string json;
+  if (const std::string* const order = find(query, "order")) {
+    json += R"("order":)";
+    schema::write_string(json, *order);
+  }
+  if (const std::string* const status = find(query, "status")) {
+    json += json.empty() ? R"("status":[)" : R"(,"status":[)";
+    for (std::string_view rest = *status;;) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      schema::write_string(json, rest.substr(0, comma));
+      if (comma == rest.size()) break;
+      json += ',';
+      rest.remove_prefix(comma + 1);
+    }
+    json += ']';
+  }
+  schema::ListSessions words;
+  TRY(schema::from_json("{" + json + "}", words, schema::Unknown::refuse));
+  return words;
+}
+
 Result<schema::Command> list_sessions_of(const Request& request) {
-  schema::ListSessions command;
+  TRY_ASSIGN(schema::ListSessions command, read_words(request.query));
   TRY_ASSIGN(command.limit, find_number(request.query, "limit"));
   TRY_ASSIGN(command.include_system, find_flag(request.query, "includeSystem"));
   command.cursor = find_text(request.query, "cursor");
+  command.text = find_text(request.query, "text");
   return command;
 }
 

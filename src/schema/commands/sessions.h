@@ -46,11 +46,20 @@ struct UpdateSession {
 };
 BOOST_DESCRIBE_STRUCT(UpdateSession, (), (session_id, title, metadata, archived, idempotency_key))
 
+// created: newest session first. updated: by the last change of the summary, newest first.
+BOOST_DEFINE_ENUM_CLASS(SessionOrder, created, updated)
+
+inline constexpr std::size_t kSessionTextBytesMax = 256;
+
 struct ListSessions {
   static constexpr CommandTraits kTraits{"list_sessions", TokenScope::read, CommandEffect::reads};
   std::optional<std::uint64_t> limit;
   std::optional<std::string> cursor;
   std::optional<bool> include_system;
+  std::optional<SessionOrder> order = {};
+  std::optional<std::vector<Status>> status = {};  // only sessions with one of these
+  // Only sessions whose id, title, folder or preview contains it; case does not matter.
+  std::optional<std::string> text = {};
 
   bool operator==(const ListSessions&) const = default;
 };

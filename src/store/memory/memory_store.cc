@@ -1,7 +1,6 @@
 #include "store/memory/memory_store.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -74,50 +73,6 @@ MemoryDisk::Outage MemoryDisk::cut_power(const std::function<Fate()>& next_fate)
   return outage;
 }
 
-void MemoryDisk::put(const SessionId& session, std::uint64_t order, const IndexRow& row) {
-  IndexEntry& entry = now_.objects[{row.kind, row.id}];
-  if (entry.session_order != 0) unlist(entry);
-  entry = IndexEntry{session, order, row};
-  now_.places.insert({row.kind, order, row.first, row.id});
-  for (const std::string& term : row.terms)
-    now_.terms.insert({row.kind, term, order, row.first, row.id});
-  if (row.due) now_.due.insert({*row.due, row.kind, row.id});
-}
-
-// Removes the row from every list.
-void MemoryDisk::unlist(const IndexEntry& entry) {
-  const IndexRow& row = entry.row;
-  now_.places.erase({row.kind, entry.session_order, row.first, row.id});
-  for (const std::string& term : row.terms)
-    now_.terms.erase({row.kind, term, entry.session_order, row.first, row.id});
-  if (row.due) now_.due.erase({*row.due, row.kind, row.id});
-}
-
-std::vector<IndexEntry> MemoryDisk::by_term(const IndexQuery& query, std::uint64_t order) const {
-  constexpr std::uint64_t kPastAll = ~std::uint64_t{0};
-  const auto mine = [&](const TermPlace& place) {
-    return std::get<0>(place) == query.kind && std::get<1>(place) == *query.term &&
-           (!query.session || std::get<2>(place) == order);
-  };
-  std::vector<IndexEntry> entries;
-  const auto add = [&](const TermPlace& place) {
-    entries.push_back(now_.objects.at({query.kind, std::get<4>(place)}));
-  };
-  if (query.oldest_first) {
-    for (auto at = now_.terms.lower_bound({query.kind, *query.term, order, 0, ""});
-         at != now_.terms.end() && mine(*at) && entries.size() < query.limit; ++at)
-      add(*at);
-    return entries;
-  }
-  TermPlace before{query.kind, *query.term, query.before.value_or(kPastAll), query.before_first,
-                   query.before_id};
-  if (query.session)
-    before = {query.kind, *query.term, order, query.before.value_or(kPastAll), query.before_id};
-  auto at = now_.terms.lower_bound(before);
-  while (at != now_.terms.begin() && entries.size() < query.limit && mine(*--at)) add(*at);
-  return entries;
-}
-
 std::optional<Error> MemoryDisk::refuse(const Append& append) const {
   const auto session = now_.sessions.find(append.session);
   const Sequence head = session == now_.sessions.end() ? 0 : session->second.rows.size();
@@ -125,9 +80,8 @@ std::optional<Error> MemoryDisk::refuse(const Append& append) const {
   for (const IdempotencyRecord& record : append.idempotency)
     if (now_.idempotency.contains({record.principal, record.key})) return key_taken(record);
   for (const IndexRow& row : append.index) {
-    const auto object = now_.objects.find({row.kind, row.id});
-    if (object != now_.objects.end() && object->second.session != append.session)
-      return row_taken(row);
+    const IndexEntry* object = now_.rows.find(row.kind, row.id);
+    if (object != nullptr && object->session != append.session) return row_taken(row);
   }
   return std::nullopt;
 }
@@ -145,11 +99,16 @@ Position MemoryDisk::apply(const Append& append) {
     now_.log.push_back({event, std::nullopt, schema::chain(previous, event)});
     if (const auto thread = schema::sent_in(event)) session.sent[*thread].push_back(event.sequence);
   }
-  for (const IndexRow& row : append.index) put(append.session, session.order, row);
+  for (const IndexRow& row : append.index)
+    now_.rows.put({append.session, session.order, row, position_of(session, row.changed)});
   for (const IdempotencyRecord& record : append.idempotency)
     now_.idempotency.insert({{record.principal, record.key}, record});
   if (append.snapshot) session.snapshot = append.snapshot;
   return first;
+}
+
+Position MemoryDisk::position_of(const Session& session, Sequence sequence) {
+  return sequence == 0 ? 0 : session.rows.at(sequence - 1) + 1;
 }
 
 Digest MemoryDisk::predecessor(const Session& session, Sequence sequence) const {
@@ -257,9 +216,9 @@ Result<std::optional<Snapshot>> MemoryStore::snapshot(const SessionId& session) 
 Result<std::optional<IndexEntry>> MemoryStore::find(const std::string& kind,
                                                     const std::string& id) {
   std::lock_guard lock(disk_->mutex_);
-  const auto found = disk_->now_.objects.find({kind, id});
-  if (found == disk_->now_.objects.end()) return std::nullopt;
-  return found->second;
+  const IndexEntry* found = disk_->now_.rows.find(kind, id);
+  if (found == nullptr) return std::nullopt;
+  return *found;
 }
 
 Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
@@ -271,36 +230,15 @@ Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
     if (found == disk_->now_.sessions.end()) return std::vector<IndexEntry>{};
     order = found->second.order;
   }
-  if (query.term) return disk_->by_term(query, order);
-  constexpr std::uint64_t kPastAll = ~std::uint64_t{0};
-  MemoryDisk::Place before{query.kind, kPastAll, 0, ""};
-  if (query.session)
-    before = {query.kind, order, query.before.value_or(kPastAll), query.before_id};
-  else if (query.before)
-    before = {query.kind, *query.before, query.before_first, query.before_id};
-
-  std::vector<IndexEntry> entries;
-  auto at = disk_->now_.places.lower_bound(before);
-  while (at != disk_->now_.places.begin() && entries.size() < query.limit) {
-    --at;
-    const auto& [kind, owner, first, id] = *at;
-    if (kind != query.kind || (query.session && owner != order)) break;
-    const IndexEntry& entry = disk_->now_.objects.at({kind, id});
-    if (query.open_only && !entry.row.open) continue;
-    if (!query.parent || entry.row.parent == *query.parent) entries.push_back(entry);
-  }
-  return entries;
+  return disk_->now_.rows.list(query, order);
 }
 
 Result<std::uint64_t> MemoryStore::count(const IndexQuery& query) {
-  IndexQuery all = query;
-  all.before.reset();
-  all.before_first = 0;
-  all.before_id.clear();
-  all.limit = std::numeric_limits<std::size_t>::max();
-  if (!all.session) return 0;
-  TRY_ASSIGN(const auto entries, list(all));
-  return entries.size();
+  TRY(check_query(query));
+  std::lock_guard lock(disk_->mutex_);
+  const auto found = disk_->now_.sessions.find(query.session.value_or(SessionId{}));
+  if (found == disk_->now_.sessions.end()) return 0;
+  return disk_->now_.rows.count(query, found->second.order);
 }
 
 Result<std::vector<Store::OldSnapshot>> MemoryStore::old_snapshots(std::uint64_t fold_version,
@@ -319,22 +257,12 @@ Result<std::vector<Store::OldSnapshot>> MemoryStore::old_snapshots(std::uint64_t
 
 Result<std::vector<IndexEntry>> MemoryStore::due(std::size_t limit) {
   std::lock_guard lock(disk_->mutex_);
-  std::vector<IndexEntry> entries;
-  for (const auto& [_, kind, id] : disk_->now_.due) {
-    if (entries.size() == limit) break;
-    entries.push_back(disk_->now_.objects.at({kind, id}));
-  }
-  return entries;
+  return disk_->now_.rows.due(limit);
 }
 
 Result<std::vector<SessionId>> MemoryStore::open_sessions() {
   std::lock_guard lock(disk_->mutex_);
-  std::set<std::uint64_t> orders;
-  for (const auto& [key, entry] : disk_->now_.objects)
-    if (entry.row.open) orders.insert(entry.session_order);
-  std::vector<SessionId> sessions;
-  for (const std::uint64_t order : orders) sessions.push_back(disk_->now_.by_order[order - 1]);
-  return sessions;
+  return disk_->now_.rows.open_sessions();
 }
 
 Result<std::optional<IdempotencyRecord>> MemoryStore::idempotency(const std::string& principal,
@@ -364,22 +292,19 @@ Result<void> MemoryStore::rebuild(const SessionId& session, const Indexer& index
   std::lock_guard lock(disk_->mutex_);
   const auto found = disk_->now_.sessions.find(session);
   if (found == disk_->now_.sessions.end()) return std::unexpected(no_such_session(session));
-  std::vector<IndexRow> rows;
+  IndexRows& rows = disk_->now_.rows;
+  std::vector<IndexEntry> derived;
   for (const std::size_t place : found->second.rows) {
     TRY_ASSIGN(Event event, disk_->read(session, found->second, place));
     for (IndexRow& row : indexer(event.event)) {
-      const auto object = disk_->now_.objects.find({row.kind, row.id});
-      if (object != disk_->now_.objects.end() && object->second.session != session)
-        return std::unexpected(row_taken(row));
-      rows.push_back(std::move(row));
+      const IndexEntry* object = rows.find(row.kind, row.id);
+      if (object != nullptr && object->session != session) return std::unexpected(row_taken(row));
+      const Position changed_at = row.changed > 0 ? event.position : 0;
+      derived.push_back({session, found->second.order, std::move(row), changed_at});
     }
   }
-  std::erase_if(disk_->now_.objects, [&](const auto& object) {
-    if (object.second.session != session) return false;
-    disk_->unlist(object.second);
-    return true;
-  });
-  for (const IndexRow& row : rows) disk_->put(session, found->second.order, row);
+  rows.erase_session(session);
+  for (IndexEntry& entry : derived) rows.put(std::move(entry));
   found->second.snapshot.reset();
   return {};
 }

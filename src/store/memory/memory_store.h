@@ -16,13 +16,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "store/identity.h"
+#include "store/memory/index_rows.h"
 #include "store/store.h"
 
 namespace agentrt::store {
@@ -65,29 +64,17 @@ class MemoryDisk {
     std::map<ThreadId, std::vector<Sequence>> sent;
     std::optional<Snapshot> snapshot;
   };
-  using ObjectKey = std::pair<std::string, std::string>;  // kind, id
-  // kind, session order, first, id: the sort order of lists.
-  using Place = std::tuple<std::string, std::uint64_t, Sequence, std::string>;
-
-  // kind, term, session order, first, id.
-  using TermPlace = std::tuple<std::string, std::string, std::uint64_t, Sequence, std::string>;
-
   struct Contents {
     std::vector<Row> log;  // by position, from 1
     std::map<SessionId, Session> sessions;
     std::vector<SessionId> by_order;
-    std::map<ObjectKey, IndexEntry> objects;
-    std::set<Place> places;
-    std::set<TermPlace> terms;
-    std::set<std::tuple<Timestamp, std::string, std::string>> due;  // with kind and id
+    IndexRows rows;
     std::map<std::pair<std::string, std::string>, IdempotencyRecord> idempotency;
   };
 
-  void put(const SessionId& session, std::uint64_t order, const IndexRow& row);
-  void unlist(const IndexEntry& entry);
-  std::vector<IndexEntry> by_term(const IndexQuery& query, std::uint64_t order) const;
   std::optional<Error> refuse(const Append& append) const;
   Position apply(const Append& append);
+  static Position position_of(const Session& session, Sequence sequence);
   Digest predecessor(const Session& session, Sequence sequence) const;
   Result<Event> read(const SessionId& id, const Session& session, std::size_t place) const;
 

@@ -125,7 +125,20 @@ INSERT INTO sent
     AND scope <> '' AND thread IS NOT NULL;
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kTables}, {2, kPacks}, {3, kTerms}, {4, kSent}};
+// The list of sessions by last change: `changed` is a sequence, `changed_at` its position in the
+// order of all facts. Sessions of older stores changed with their last fact.
+constexpr const char* kChanges = R"sql(
+ALTER TABLE object ADD COLUMN changed INTEGER;
+ALTER TABLE object ADD COLUMN changed_at INTEGER;
+UPDATE object
+  SET (changed, changed_at) = (SELECT e.sequence, e.position FROM event e
+    WHERE e.session = object.session ORDER BY e.sequence DESC LIMIT 1)
+  WHERE kind = 'session';
+CREATE INDEX object_by_change ON object(kind, changed_at) WHERE changed_at IS NOT NULL;
+)sql";
+
+constexpr Migration kMigrations[] = {
+    {1, kTables}, {2, kPacks}, {3, kTerms}, {4, kSent}, {5, kChanges}};
 
 Result<void> put_identity(Connection& connection, const Identity& identity) {
   TRY_ASSIGN(Statement statement,

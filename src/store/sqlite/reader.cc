@@ -33,44 +33,53 @@ constexpr std::string_view kSql[] = {
     "SELECT n.session, s.id FROM snapshot n CROSS JOIN session s ON s.key = n.session "
     "WHERE n.session > ?1 AND n.fold_version <> ?2 ORDER BY n.session LIMIT ?3",
     "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due "
+    "o.due, o.changed, o.changed_at "
     "FROM object o JOIN session s ON s.key = o.session WHERE o.kind = ?1 AND o.id = ?2",
     "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due "
+    "o.due, o.changed, o.changed_at "
     "FROM object o CROSS JOIN session s ON s.key = o.session "
     "WHERE o.kind = ?1 AND (o.session, o.first, o.id) < (?2, ?3, ?4) "
     "ORDER BY o.session DESC, o.first DESC, o.id DESC LIMIT ?5",
     "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due "
+    "o.due, o.changed, o.changed_at "
     "FROM object o INDEXED BY object_open CROSS JOIN session s ON s.key = o.session "
     "WHERE o.open = 1 AND o.kind = ?1 AND (o.session, o.first, o.id) < (?2, ?3, ?4) "
     "ORDER BY o.session DESC, o.first DESC, o.id DESC LIMIT ?5",
     "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due "
+    "o.due, o.changed, o.changed_at "
     "FROM object o WHERE o.kind = ?1 AND o.session = ?2 AND (o.first, o.id) < (?3, ?4) "
     "ORDER BY o.first DESC, o.id DESC LIMIT ?5",
     "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due "
+    "o.due, o.changed, o.changed_at "
     "FROM object o WHERE o.kind = ?1 AND o.session = ?2 AND o.parent = ?6 AND o.parent <> '' "
     "AND (o.first, o.id) < (?3, ?4) ORDER BY o.first DESC, o.id DESC LIMIT ?5",
     "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = t.id "
+    "o.due, o.changed, o.changed_at FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = "
+    "t.id "
     "CROSS JOIN session s ON s.key = t.session WHERE t.kind = ?1 AND t.term = ?6 "
     "AND (t.session, t.first, t.id) < (?2, ?3, ?4) "
     "ORDER BY t.session DESC, t.first DESC, t.id DESC LIMIT ?5",
     "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = t.id "
+    "o.due, o.changed, o.changed_at FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = "
+    "t.id "
     "WHERE t.kind = ?1 AND t.term = ?6 AND t.session = ?2 AND (t.first, t.id) < (?3, ?4) "
     "ORDER BY t.first DESC, t.id DESC LIMIT ?5",
     "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = t.id "
+    "o.due, o.changed, o.changed_at FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = "
+    "t.id "
     "WHERE t.kind = ?1 AND t.term = ?6 AND t.session = ?2 AND (t.first, t.id) < (?3, ?4) "
     "ORDER BY t.first, t.id LIMIT ?5",
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due, o.changed, o.changed_at "
+    "FROM object o INDEXED BY object_by_change CROSS JOIN session s ON s.key = o.session "
+    "WHERE o.kind = ?1 AND o.changed_at IS NOT NULL AND o.changed_at < ?2 "
+    "ORDER BY o.changed_at DESC LIMIT ?5",
     "SELECT count(*) FROM object WHERE kind = ?1 AND session = ?2",
     "SELECT count(*) FROM object WHERE kind = ?1 AND session = ?2 AND parent = ?3 AND parent <> ''",
     "SELECT count(*) FROM term WHERE kind = ?1 AND session = ?2 AND term = ?3",
     "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
-    "o.due FROM object o INDEXED BY object_due CROSS JOIN session s ON s.key = o.session "
+    "o.due, o.changed, o.changed_at FROM object o INDEXED BY object_due CROSS JOIN session s ON "
+    "s.key = o.session "
     "WHERE o.due IS NOT NULL ORDER BY o.due, o.kind, o.id LIMIT ?1",
     "SELECT o.session, s.id FROM object o CROSS JOIN session s ON s.key = o.session "
     "WHERE o.open = 1 AND o.session > ?1 ORDER BY o.session LIMIT 1",
@@ -103,6 +112,8 @@ IndexEntry read_entry(const Statement& row) {
     terms.remove_prefix(end == std::string_view::npos ? terms.size() : end + 1);
   }
   if (!row.is_null(10)) entry.row.due = Timestamp{row.integer(10)};
+  if (!row.is_null(11)) entry.row.changed = static_cast<Sequence>(row.integer(11));
+  if (!row.is_null(12)) entry.changed_at = static_cast<Position>(row.integer(12));
   return entry;
 }
 
@@ -426,6 +437,7 @@ Result<Statement*> Reader::bind_list(const IndexQuery& query, std::int64_t sessi
   const Query which = query.term && query.oldest_first ? Query::list_term_oldest
                       : query.term && query.session    ? Query::list_session_term
                       : query.term                     ? Query::list_term
+                      : query.by_change                ? Query::list_changed
                       : query.open_only                ? Query::list_open
                       : !query.session                 ? Query::list_all
                       : query.parent                   ? Query::list_parent

@@ -73,6 +73,7 @@ class Reader {
     list_term,
     list_session_term,
     list_term_oldest,
+    list_changed,
     count_session,
     count_parent,
     count_term,

@@ -82,30 +82,28 @@ TEST_CASE("migrations bring an older file forward, one transaction each") {
   std::filesystem::copy_file(rig.path(), path);
 
   SqliteOptions options = sqlite_options(path);
-  const Migration broken[] = {migrations()[0],
-                              migrations()[1],
-                              migrations()[2],
-                              migrations()[3],
-                              {5, "CREATE TABLE two(x)"},
-                              {6, "CREATE TABLE three(x); INSERT INTO nowhere VALUES(1)"}};
+  const std::int64_t newest = migrations().back().version;
+  std::vector<Migration> broken(migrations().begin(), migrations().end());
+  broken.push_back({newest + 1, "CREATE TABLE two(x)"});
+  broken.push_back({newest + 2, "CREATE TABLE three(x); INSERT INTO nowhere VALUES(1)"});
   options.migrations = broken;
   CHECK_FALSE(SqliteStore::open(options));
   {
     auto connection = Connection::open(path, "", 1'000);
     REQUIRE(connection);
-    CHECK(connection->ask_number("PRAGMA user_version") == Result<std::int64_t>{5});
+    CHECK(connection->ask_number("PRAGMA user_version") == Result<std::int64_t>{newest + 1});
     CHECK(connection->ask_number("SELECT count(*) FROM sqlite_schema WHERE name = 'three'") ==
           Result<std::int64_t>{0});
   }
-  const Migration mended[] = {broken[0], broken[1], broken[2],
-                              broken[3], broken[4], {6, "CREATE TABLE three(x)"}};
+  std::vector<Migration> mended = broken;
+  mended.back().sql = "CREATE TABLE three(x)";
   options.migrations = mended;
   const auto store = open_sqlite(options);
   CHECK(store->runtime() == before.runtime);
   CHECK(store->hash_key() == before.hash_key);
   CHECK(store->generation() != before.generation);  // the file is a copy
   CHECK(stored(*store, kAlpha).size() == 1);
-  CHECK_FALSE(SqliteStore::open(sqlite_options(path)));  // this build knows version 4
+  CHECK_FALSE(SqliteStore::open(sqlite_options(path)));  // of a newer build
 }
 
 TEST_CASE("a new store file is its owner's alone") {

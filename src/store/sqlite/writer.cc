@@ -51,11 +51,13 @@ Result<void> Writer::prepare() {
        "INSERT INTO event(position, session, sequence, at, type, version, runtime, scope, hash, "
        "payload) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
       {&put_row_,
-       "INSERT INTO object(kind, id, session, parent, first, status, open, record, terms, due) "
-       "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT(kind, id) DO UPDATE SET "
+       "INSERT INTO object(kind, id, session, parent, first, status, open, record, terms, due, "
+       "changed, changed_at) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) "
+       "ON CONFLICT(kind, id) DO UPDATE SET "
        "parent = excluded.parent, first = excluded.first, status = excluded.status, "
        "open = excluded.open, record = excluded.record, terms = excluded.terms, "
-       "due = excluded.due WHERE session = excluded.session"},
+       "due = excluded.due, changed = excluded.changed, changed_at = excluded.changed_at "
+       "WHERE session = excluded.session"},
       {&put_sent_, "INSERT OR IGNORE INTO sent(session, thread, sequence) VALUES(?1, ?2, ?3)"},
       {&drop_sent_, "DELETE FROM sent WHERE session = ?1"},
       {&get_terms_, "SELECT terms, first FROM object WHERE kind = ?1 AND id = ?2"},
@@ -216,8 +218,11 @@ Writer::Outcome Writer::write(const Append& append) {
   touched_.push_back(&append.session);
   const std::int64_t key = head->key;
   if (Outcome done = write_events(append, *head); done.step != Step::done) return done;
-  for (const IndexRow& row : append.index)
-    if (Outcome done = write_row(key, row); done.step != Step::done) return done;
+  for (const IndexRow& row : append.index) {
+    const Position changed_at =
+        row.changed > 0 ? next_position_ - 1 - (head->sequence - row.changed) : 0;
+    if (Outcome done = write_row(key, row, changed_at); done.step != Step::done) return done;
+  }
   for (const IdempotencyRecord& record : append.idempotency)
     if (Outcome done = write_record(record); done.step != Step::done) return done;
   if (append.snapshot) return write_snapshot(key, *append.snapshot);
@@ -327,7 +332,7 @@ Writer::Outcome Writer::write_sent(std::int64_t session, const schema::StoredEve
   return outcome_of(put_sent_.run(), "listing a fact under its thread");
 }
 
-Writer::Outcome Writer::write_row(std::int64_t session, const IndexRow& row) {
+Writer::Outcome Writer::write_row(std::int64_t session, const IndexRow& row, Position changed_at) {
   put_row_.bind(1, row.kind);
   put_row_.bind(2, row.id);
   put_row_.bind(3, session);
@@ -343,6 +348,13 @@ Writer::Outcome Writer::write_row(std::int64_t session, const IndexRow& row) {
     put_row_.bind(10, row.due->ms);
   else
     put_row_.bind_null(10);
+  if (row.changed > 0) {
+    put_row_.bind(11, static_cast<std::int64_t>(row.changed));
+    put_row_.bind(12, static_cast<std::int64_t>(changed_at));
+  } else {
+    put_row_.bind_null(11);
+    put_row_.bind_null(12);
+  }
   if (Outcome listed = write_terms(session, row, terms); listed.step != Step::done) return listed;
   if (Outcome put = outcome_of(put_row_.run(), "writing an index row"); put.step != Step::done)
     return put;

@@ -74,7 +74,8 @@ class Writer {
   Outcome load_head(const SessionId& session, Head& head);
   Outcome write_events(const Append& append, Head& head);
   Outcome write_sent(std::int64_t session, const schema::StoredEvent& event);
-  Outcome write_row(std::int64_t session, const IndexRow& row);
+  // `changed_at`: the position of the fact `row.changed`.
+  Outcome write_row(std::int64_t session, const IndexRow& row, Position changed_at);
   // Adds the row to the lists of its terms and removes it from those of its predecessor.
   Outcome write_terms(std::int64_t session, const IndexRow& row, const std::string& terms);
   Outcome change_term(Statement& statement, std::int64_t session, const IndexRow& row,

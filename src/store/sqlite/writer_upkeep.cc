@@ -77,7 +77,7 @@ Result<void> Writer::derive_rows(const SessionId& session, std::int64_t key,
       if (Outcome sent = write_sent(key, event.event); sent.step != Step::done)
         return std::unexpected(std::move(sent.error));
       for (const IndexRow& row : indexer(event.event)) {
-        Outcome put = write_row(key, row);
+        Outcome put = write_row(key, row, event.position);
         if (put.step != Step::done) return std::unexpected(std::move(put.error));
       }
     }
