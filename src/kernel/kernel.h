@@ -53,6 +53,8 @@ class Kernel final : public ports::CommandSink,
     ports::Policies* policies = nullptr;
     // Must outlive the kernel; called on a reader. Null: folders are accepted as named.
     ports::Folders* folders = nullptr;
+    // For reads of the past, which may take seconds. Null: the readers.
+    ports::Worker* past_readers = nullptr;
   };
 
   explicit Kernel(Parts parts);
@@ -83,6 +85,8 @@ class Kernel final : public ports::CommandSink,
   // Drops the conversations of a session from memory, because its log was changed by an erasure or
   // deleted. Any thread.
   void discard_conversations(const SessionId& session) { conversations_.discard(session); }
+  // Ends reads of the past with an error, so that their worker can be stopped. Any thread.
+  void stop_past_reads() { reads_.stop_past_reads(); }
   // Timers of tasks that the process must stay alive for. Any thread.
   std::size_t armed_timers() const { return clock_.armed(); }
 

@@ -43,6 +43,24 @@ void ReadCommands::on_worker(std::move_only_function<ports::Reply()> read,
   if (!taken) (*shared)(fail(Code::overloaded, "too many reads are in progress: try again"));
 }
 
+void ReadCommands::in_past(ReadPast read, ports::ReplyTo reply_to) {
+  if (past_reads_ >= parts_.limits.past_reads_max)
+    return reply_to(
+        fail(Code::overloaded,
+             fmt::format("{} reads with atSequence are in progress: try again", past_reads_)));
+  ++past_reads_;
+  auto to = std::make_shared<ports::ReplyTo>(std::move(reply_to));
+  const bool taken = parts_.past_readers.run([this, to, read = std::move(read)]() mutable {
+    ports::Reply reply = read({parts_.store, parts_.settings, parts_.limits, past_stopped_});
+    // Before the reply, so that its caller may read the past again.
+    parts_.loop.post([this] { --past_reads_; });
+    (*to)(std::move(reply));
+  });
+  if (taken) return;
+  --past_reads_;
+  (*to)(fail(Code::overloaded, "too many reads are in progress: try again"));
+}
+
 void ReadCommands::with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read) {
   parts_.lanes.put(
       session, ReadWork{[session, reply_to = std::move(reply_to),
@@ -135,6 +153,10 @@ void ReadCommands::read(GetTrust query, ports::ReplyTo reply_to) {
 }
 
 void ReadCommands::read(GetSession query, ports::ReplyTo reply_to) {
+  if (query.at_sequence)
+    return in_past([query = std::move(query)](
+                       const PastSource& source) { return past_session(source, query); },
+                   std::move(reply_to));
   const SessionId session = query.session_id;
   with_rows(session, std::move(reply_to),
             [this, query = std::move(query)](const state::Session& view) -> ports::Reply {
@@ -145,6 +167,10 @@ void ReadCommands::read(GetSession query, ports::ReplyTo reply_to) {
 }
 
 void ReadCommands::read(GetThreadRead query, ports::ReplyTo reply_to) {
+  if (query.at_sequence)
+    return in_past(
+        [query = std::move(query)](const PastSource& source) { return past_thread(source, query); },
+        std::move(reply_to));
   const SessionId session = query.session_id;
   with_rows(session, std::move(reply_to),
             [this, query = std::move(query)](const state::Session& view) -> ports::Reply {
@@ -156,6 +182,10 @@ void ReadCommands::read(GetThreadRead query, ports::ReplyTo reply_to) {
 
 void ReadCommands::read(GetReadModel query, ports::ReplyTo reply_to) {
   if (auto wrong = models::wrong_query(query)) return reply_to(std::unexpected(*std::move(wrong)));
+  if (query.at_sequence)
+    return in_past(
+        [query = std::move(query)](const PastSource& source) { return past_model(source, query); },
+        std::move(reply_to));
   const SessionId session = query.session_id;
   with_rows(session, std::move(reply_to), [this, query = std::move(query)](const auto& view) {
     return models::read_model({.store = parts_.store,

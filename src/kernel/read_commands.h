@@ -5,12 +5,14 @@
 // work runs on a worker. Core only.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <unordered_set>
 
 #include "control/decide.h"
 #include "kernel/lanes.h"
 #include "kernel/limits.h"
+#include "kernel/past/past.h"
 #include "kernel/subagent_reads.h"
 #include "ports/job_inputs.h"
 #include "ports/policies.h"
@@ -33,11 +35,14 @@ class ReadCommands {
     const std::unordered_set<SessionId>& unrecovered;
     ports::Loop& loop;
     ports::JobInputs* job_inputs;  // null: pending items are counted, not listed
+    ports::Worker& past_readers;   // for reads with atSequence
   };
 
   explicit ReadCommands(Parts parts) : parts_(std::move(parts)) {}
 
   void set_job_inputs(ports::JobInputs& inputs) { parts_.job_inputs = &inputs; }
+  // Ends reads of the past with an error. Any thread.
+  void stop_past_reads() { past_stopped_ = true; }
 
   // REQUIRES: the command only reads. `reply_to` is called once, on the core or on a worker.
   void answer(schema::Command command, ports::ReplyTo reply_to);
@@ -78,8 +83,13 @@ class ReadCommands {
   void with_rows(const SessionId& session, ports::ReplyTo reply_to, ReadRows read);
   // Runs a blocking read that returns the reply; overloaded if the readers' queue is full.
   void on_worker(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
+  // Runs a blocking read of an earlier state; overloaded if past_reads_max run.
+  using ReadPast = std::move_only_function<ports::Reply(const PastSource&)>;
+  void in_past(ReadPast read, ports::ReplyTo reply_to);
 
   Parts parts_;
+  std::size_t past_reads_ = 0;  // that run
+  std::atomic<bool> past_stopped_{false};
 };
 
 }  // namespace agentrt::kernel

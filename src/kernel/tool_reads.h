@@ -9,8 +9,9 @@
 namespace agentrt::kernel {
 
 // `view`: the session, or an empty view with the folder that a new session would have. MCP servers
-// are not asked: their tools are those of the session's newest stored catalogue. Blocks; runs on a
-// worker. Errors: those of ports::Policies and of the store.
+// are not asked: their tools are those of the session's newest stored catalogue. Without `policies`
+// the policy is that of the view. Blocks; runs on a worker. Errors: those of ports::Policies and of
+// the store.
 Result<std::string> tool_inventory(store::Store& store, ports::Policies* policies,
                                    state::Session view, const control::Settings& settings);
 

@@ -98,9 +98,14 @@ void CoreLoop::run() {
   }
 }
 
-ThreadWorker::ThreadWorker(const char* name, std::size_t threads, std::size_t queue_max)
-    : name_(name), queue_max_(queue_max) {
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+ThreadWorker::ThreadWorker(const char* name, std::size_t threads, std::size_t queue_max,
+                           ThreadStart start)
+    : name_(name), threads_max_(threads), queue_max_(queue_max) {
+  if (start == ThreadStart::at_once) start_threads();
+}
+
+void ThreadWorker::start_threads() {
+  while (threads_.size() < threads_max_) threads_.emplace_back([this] { work(); });
 }
 
 bool ThreadWorker::run(ports::Step task) {
@@ -108,6 +113,7 @@ bool ThreadWorker::run(ports::Step task) {
     const std::lock_guard lock(mutex_);
     if (stopping_ || tasks_.size() >= queue_max_) return false;
     tasks_.push_back(std::move(task));
+    start_threads();
   }
   wake_.notify_one();
   return true;

@@ -61,12 +61,16 @@ class CoreLoop final : public ports::Loop {
   std::thread thread_;
 };
 
+enum class ThreadStart { at_once, when_needed };
+
 // A bounded queue of blocking tasks and the threads that run them. With one thread, tasks run in
 // order.
 class ThreadWorker final : public ports::Worker {
  public:
-  // `name`: the thread name for the system, at most 15 characters.
-  ThreadWorker(const char* name, std::size_t threads, std::size_t queue_max);
+  // `name`: the thread name for the system, at most 15 characters. `start`: whether the threads
+  // start now or with the first task.
+  ThreadWorker(const char* name, std::size_t threads, std::size_t queue_max,
+               ThreadStart start = ThreadStart::at_once);
   ~ThreadWorker() override { stop(); }
 
   [[nodiscard]] bool run(ports::Step task) override;
@@ -75,8 +79,10 @@ class ThreadWorker final : public ports::Worker {
 
  private:
   void work();
+  void start_threads();  // once
 
   const char* const name_;
+  const std::size_t threads_max_;
   const std::size_t queue_max_;
   std::mutex mutex_;
   std::condition_variable wake_;

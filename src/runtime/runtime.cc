@@ -47,6 +47,8 @@ namespace {
 
 constexpr std::size_t kReaderThreads = 2;
 constexpr std::size_t kReaderQueueMax = 8'192;
+constexpr std::size_t kPastThreads = 2;  // as many as reads of the past at once
+constexpr std::size_t kPastQueueMax = 2;
 constexpr std::size_t kWriterQueueMax = 4;
 constexpr std::size_t kOutputThreads = 2;
 constexpr std::size_t kOutputQueueMax = 1'024;
@@ -162,6 +164,7 @@ struct Runtime::Parts {
   std::unique_ptr<store::FileBlobStore> blobs;
   std::unique_ptr<CoreLoop> loop;
   std::unique_ptr<ThreadWorker> readers;
+  std::unique_ptr<ThreadWorker> past_readers;  // its threads start with the first read
   std::unique_ptr<ThreadWorker> writer;
   std::unique_ptr<ThreadWorker> checkpoints;
   std::unique_ptr<ThreadWorker> output_worker;   // outputs: reads, writes, sweeps
@@ -229,6 +232,8 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   clock = std::make_unique<SystemClock>(clock_path(options.data));
   loop = std::make_unique<CoreLoop>(metrics, clock.get());
   readers = std::make_unique<ThreadWorker>("agentrt-read", kReaderThreads, kReaderQueueMax);
+  past_readers = std::make_unique<ThreadWorker>("agentrt-past", kPastThreads, kPastQueueMax,
+                                                ThreadStart::when_needed);
   writer = std::make_unique<ThreadWorker>("agentrt-write", 1, kWriterQueueMax);
   checkpoints = std::make_unique<ThreadWorker>("agentrt-checkpt", 1, 1);
   redactor = redactor_of(options.config);
@@ -264,7 +269,8 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
                             .boot = boot,
                             .redactor = &redactor,
                             .policies = policies.get(),
-                            .folders = folders.get()});
+                            .folders = folders.get(),
+                            .past_readers = past_readers.get()});
 }
 
 void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
@@ -524,14 +530,15 @@ bool Runtime::Parts::leave(channels::LeaveWhen when) const {
 void Runtime::Parts::stop() {
   if (server) server->stop();
   if (loop) loop->stop();
+  if (kernel) kernel->stop_past_reads();
   if (models) models->stop();
   if (processes) processes->stop();
   if (hooks) hooks->stop();
   if (file_tools) file_tools->stop();
   if (web_tools) web_tools->stop();
   if (server_tools) server_tools->stop();
-  for (auto* worker :
-       {&readers, &writer, &checkpoints, &output_worker, &process_worker, &tool_worker})
+  for (auto* worker : {&readers, &past_readers, &writer, &checkpoints, &output_worker,
+                       &process_worker, &tool_worker})
     if (*worker) (*worker)->stop();
   if (clock && loop) clock->save();
 }

@@ -62,12 +62,12 @@ ModelSamples::Models ModelSamples::read(store::Store& store, const state::Sessio
     const auto model = kernel::models::read_model({.store = store,
                                                    .view = view,
                                                    .thread = query.thread_id,
-                                                   .boot = BootId{"boot_of_nobody"},
+                                                   .boot = {},
                                                    .settings = settings_,
                                                    .policies = nullptr,
                                                    .limits = limits_},
                                                   name);
-    out[query.name] = model ? *model : "error: " + model.error().message;
+    out[query.name] = {query.thread_id, model ? *model : "error: " + model.error().message};
   }
   return out;
 }
@@ -87,10 +87,32 @@ Checked ModelSamples::check(store::Store& store, const Log& log) const {
     const Models loaded = read(offline, view_of(log, sample.sequence / 2, sample.sequence));
     for (const auto& [name, was] : sample.models) {
       const SessionId& session = log.front().session;
-      if (folded.at(name) != was)
-        return differs(name, session, sample.sequence, "from the log", was, folded.at(name));
-      if (loaded.at(name) != was)
-        return differs(name, session, sample.sequence, "from a snapshot", was, loaded.at(name));
+      const std::string& from_log = folded.at(name).json;
+      const std::string& from_snapshot = loaded.at(name).json;
+      if (from_log != was.json)
+        return differs(name, session, sample.sequence, "from the log", was.json, from_log);
+      if (from_snapshot != was.json)
+        return differs(name, session, sample.sequence, "from a snapshot", was.json, from_snapshot);
+    }
+  }
+  return std::nullopt;
+}
+
+Checked ModelSamples::check_past(const SessionId& session, Sequence head, const Ask& ask) const {
+  for (const Sample& sample : samples_) {
+    if (sample.sequence > head) continue;  // a power cut has taken it back
+    for (const auto& [name, was] : sample.models) {
+      GetReadModel query;
+      query.session_id = session;
+      query.name = name;
+      query.thread_id = was.thread;
+      query.at_sequence = sample.sequence;
+      const ports::Reply reply = ask("get_read_model", to_json(query));
+      const std::string is = reply ? *reply : "error: " + reply.error().message;
+      if (is == was.json) continue;
+      return Violation{std::string(invariant::kPast),
+                       fmt::format("{} of {} at {} reads as {} and was {}", name, session.text(),
+                                   sample.sequence, is, was.json)};
     }
   }
   return std::nullopt;

@@ -1,18 +1,25 @@
 // sim/model_checks.h: whether the read models of a session are the same in the running runtime,
-// from a snapshot and the facts after it, and from a fold of the whole log.
+// from a snapshot and the facts after it, from a fold of the whole log, and in a later read of the
+// past.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernel/limits.h"
+#include "ports/control_plane.h"
 #include "sim/checks.h"
 
 namespace agentrt::sim {
 
 inline constexpr std::size_t kModelSamplesMax = 3;  // per session
 inline constexpr Sequence kModelSampleEvery = 37;   // facts, at least
+
+// Sends a read to the running runtime and waits for the reply.
+using Ask = std::function<ports::Reply(const std::string& name, const std::string& params)>;
 
 // The models of one session, as the runtime would return them at some of its sequences.
 class ModelSamples {
@@ -25,9 +32,15 @@ class ModelSamples {
   void offer(store::Store& store, const state::Session& view);
   // Compares the samples with models from the log alone. `store`: the one that the log is from.
   Checked check(store::Store& store, const Log& log) const;
+  // Compares the samples with what get_read_model with atSequence returns now.
+  Checked check_past(const SessionId& session, Sequence head, const Ask& ask) const;
 
  private:
-  using Models = std::map<std::string, std::string>;  // by name, and thread if it needs one
+  struct Model {
+    std::optional<ThreadId> thread;  // that it was narrowed to, because it needs one
+    std::string json;
+  };
+  using Models = std::map<std::string, Model>;  // by name
   struct Sample {
     Sequence sequence = 0;
     Models models;

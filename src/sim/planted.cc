@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "control/decide.h"
 #include "kernel/loader.h"
@@ -66,6 +68,12 @@ constexpr std::array kDefects = {
                   "a session that is loaded forgets its subagents, so that their parents neither "
                   "learn their end nor end them",
                   100},
+    PlantedDefect{Plant::past_shows_present_rows, "past_shows_present_rows",
+                  "a session of the past is read with the turns that it has now", 20},
+    PlantedDefect{Plant::past_off_by_one, "past_off_by_one",
+                  "the past is read without its last fact", 20},
+    PlantedDefect{Plant::session_row_lags, "session_row_lags",
+                  "the row of a session follows only the start and the end of its turns", 20},
 };
 
 class PublishBeforeAppend final : public StoreOver {
@@ -180,6 +188,23 @@ class ForgetTurnBefore final : public StoreOver {
   static constexpr std::size_t kOwnFacts = 2;  // more of them are also of an earlier turn
 };
 
+class SessionRowLags final : public StoreOver {
+ public:
+  using StoreOver::StoreOver;
+
+  std::vector<Result<store::Position>> commit(std::span<const store::Append> appends) override {
+    std::vector<store::Append> lagging(appends.begin(), appends.end());
+    for (store::Append& append : lagging) {
+      const auto begins_or_ends = [](const schema::StoredEvent& event) {
+        return event.type.starts_with("session.") || event.type.starts_with("turn.");
+      };
+      if (std::ranges::any_of(append.events, begins_or_ends)) continue;
+      std::erase_if(append.index, [](const store::IndexRow& row) { return row.kind == "session"; });
+    }
+    return inner().commit(lagging);
+  }
+};
+
 class BreakCheck final : public StoreOver {
  public:
   using StoreOver::StoreOver;
@@ -223,6 +248,8 @@ std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
       return std::make_unique<ForgetNoOpKey>(inner);
     case Plant::break_a_check:
       return std::make_unique<BreakCheck>(inner);
+    case Plant::session_row_lags:
+      return std::make_unique<SessionRowLags>(inner);
     case Plant::lose_the_sync:
       disk.withhold_sync();
       break;
@@ -244,6 +271,46 @@ void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machin
 
 void plant_in_readers(Plant plant, bool disk_full, VirtualWorker& readers) {
   if (plant == Plant::hang_reads_on_full_disk) readers.refuse(disk_full ? 1 : 0);
+}
+
+namespace {
+
+// The reply of one fact earlier, as if it were this one.
+ports::Reply ask_off_by_one(const Ask& ask, const std::string& name, schema::GetReadModel query) {
+  const Sequence at = *query.at_sequence;
+  if (at == 1) return ask(name, schema::to_json(query));
+  query.at_sequence = at - 1;
+  TRY_ASSIGN(std::string reply, ask(name, schema::to_json(query)));
+  const std::string earlier = fmt::format(R"("asOfSequence":{})", at - 1);
+  if (const std::size_t found = reply.find(earlier); found != std::string::npos)
+    reply.replace(found, earlier.size(), fmt::format(R"("asOfSequence":{})", at));
+  return reply;
+}
+
+ports::Reply ask_with_present_turns(const Ask& ask, const std::string& name,
+                                    schema::GetReadModel query) {
+  TRY_ASSIGN(std::string reply, ask(name, schema::to_json(query)));
+  if (query.name != "session_snapshot") return reply;
+  query.at_sequence.reset();
+  TRY_ASSIGN(const std::string now, ask(name, schema::to_json(query)));
+  schema::SessionSnapshot past;
+  schema::SessionSnapshot present;
+  TRY(schema::from_json(reply, past, schema::Unknown::refuse));
+  TRY(schema::from_json(now, present, schema::Unknown::refuse));
+  past.history = present.history;
+  return schema::to_json(past);
+}
+
+}  // namespace
+
+Ask plant_in_past(Plant plant, Ask ask) {
+  if (plant != Plant::past_off_by_one && plant != Plant::past_shows_present_rows) return ask;
+  return [plant, ask](const std::string& name, const std::string& params) -> ports::Reply {
+    schema::GetReadModel query;
+    TRY(schema::from_json(params, query, schema::Unknown::refuse));
+    return plant == Plant::past_off_by_one ? ask_off_by_one(ask, name, std::move(query))
+                                           : ask_with_present_turns(ask, name, std::move(query));
+  };
 }
 
 ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch) {

@@ -15,6 +15,7 @@
 #include "sim/fakes/fake_governance.h"
 #include "sim/fakes/fake_processes.h"
 #include "sim/fakes/fake_tools.h"
+#include "sim/model_checks.h"
 #include "sim/virtual_time.h"
 #include "store/memory/memory_store.h"
 
@@ -45,6 +46,9 @@ enum class Plant {
   exit_with_open_work,
   wider_child,
   orphaned_child,
+  past_shows_present_rows,
+  past_off_by_one,
+  session_row_lags,
 };
 
 struct PlantedDefect {
@@ -68,6 +72,8 @@ void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machin
                     FakeFiles& files);
 // Plants the defect of reads on a full disk. Called before every step.
 void plant_in_readers(Plant plant, bool disk_full, VirtualWorker& readers);
+// Reads of the past with the defect.
+Ask plant_in_past(Plant plant, Ask ask);
 // The batch with the defect; may be empty.
 ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch);
 

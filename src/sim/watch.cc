@@ -236,6 +236,12 @@ Checked Watch::check_at_rest(const SessionId& session, const Seen& seen, const R
   return check_waits(all, replayed(session));
 }
 
+Checked Watch::check_past(const SessionId& session, const Ask& ask) {
+  const auto samples = samples_.find(session);
+  if (samples == samples_.end()) return std::nullopt;
+  return samples->second.check_past(session, head(session), ask);
+}
+
 Checked Watch::check_finally(const SessionId& session,
                              const std::map<SessionId, std::vector<Acknowledged>>& acknowledged,
                              Facts& everything) {

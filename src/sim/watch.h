@@ -60,6 +60,8 @@ class Watch {
   using Seen = std::map<ProcessId, std::string>;  // see check_decisions
   using Real = std::map<ProcessId, RealProcess>;  // see check_outputs
   Checked check_at_rest(const SessionId& session, const Seen& seen, const Real& processes);
+  // Compares what the runtime returned for this session with what it returns for that time now.
+  Checked check_past(const SessionId& session, const Ask& ask);
   // Runs all per-session checks; appends the session's facts to `everything`.
   Checked check_finally(const SessionId& session,
                         const std::map<SessionId, std::vector<Acknowledged>>& acknowledged,

@@ -113,6 +113,7 @@ class World {
     if (!broken_) ask_everything_again();
     if (!broken_) finish_turns();
     if (!broken_) finish_followers();
+    if (!broken_) look_back();
     if (!broken_) final_checks();
     counts_.simulated_ms = node_.time().monotonic_ms() - began_ms_;
     counts_.facts = watch_.facts_stored();
@@ -523,6 +524,16 @@ class World {
     }
     if (!broken_ && !followers_.caught_up(head_of))
       broken({std::string(invariant::kStreams), "a follower never gets to the end"});
+  }
+
+  // Reads what the runtime returned at earlier facts once more.
+  void look_back() {
+    const Ask ask =
+        plant_in_past(plant_, [this](const std::string& name, const std::string& params) {
+          return node_.ask(name, params);
+        });
+    for (const SessionId& session : watch_.sessions())
+      if (!broken_) check(watch_.check_past(session, ask));
   }
 
   void final_checks() {

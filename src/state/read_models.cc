@@ -322,7 +322,7 @@ ProcessSnapshot process_snapshot(const Process& process) {
 
 EnvironmentSnapshot environment_snapshot(const Session& session,
                                          const std::optional<ThreadId>& thread,
-                                         const BootId& boot) {
+                                         const std::optional<BootId>& boot) {
   EnvironmentSnapshot out;
   out.session_id = session.id;
   const Thread* newest = thread ? find_thread(session, *thread) : nullptr;
@@ -335,7 +335,7 @@ EnvironmentSnapshot environment_snapshot(const Session& session,
   }
   for (const auto& [_, process] : session.processes) {
     out.processes.push_back(process_snapshot(process));
-    if (process.boot != boot) out.processes.back().status = ProcessStatus::unknown;
+    if (boot && process.boot != *boot) out.processes.back().status = ProcessStatus::unknown;
   }
   out.as_of_sequence = session.sequence;
   return out;

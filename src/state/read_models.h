@@ -26,10 +26,11 @@ schema::ThreadSnapshot thread_snapshot(const Session& session, const Thread& thr
 schema::ThreadRead thread_read(const Session& session, const Thread& thread);
 
 // Describes `thread`, or by default the thread whose turn was prepared last. A process that `boot`
-// has not yet found again is `unknown`. Leaves generation unset.
+// has not yet found again is `unknown`; without a boot, each has the status that the log gives it.
+// Leaves generation unset.
 schema::EnvironmentSnapshot environment_snapshot(const Session& session,
                                                  const std::optional<ThreadId>& thread,
-                                                 const BootId& boot);
+                                                 const std::optional<BootId>& boot);
 
 // log:N
 std::string log_ref(Sequence sequence);

@@ -111,6 +111,59 @@ class Models(ModelCase):
         for name in MODELS:
             self.assertEqual(json.dumps(self.model(name)), json.dumps(before[name]), name)
 
+    def test_the_past_is_what_was_read_then_on_both_routes(self):
+        then = {}
+
+        def look():
+            for name in MODELS:
+                if name == "tool_inventory_snapshot":
+                    continue  # its permissions follow the files of the present
+                model = self.model(name)
+                then[name, model["asOfSequence"]] = model
+        self.work()
+        look()
+        self.busy()
+        look()
+        self.daemon.ok("interrupt_turn", sessionId="s", threadId="t", queue="clear")
+        self.daemon.ok("update_session", sessionId="s", title="Later")
+        self.crash()
+        self.start()
+        for (name, sequence), model in then.items():
+            with self.subTest(name=name, sequence=sequence):
+                self.assertEqual(self.model(name, atSequence=sequence), model)
+                thread = "?threadId=t&" if name in OF_A_THREAD else "?"
+                reply = self.daemon.get(f"/v1/sessions/s/models/{name}{thread}"
+                                        f"atSequence={sequence}")
+                self.assertEqual(reply.json, model)
+        sequence = then["session_snapshot", max(s for n, s in then)]["asOfSequence"]
+        for path, name in ((f"/v1/sessions/s?atSequence={sequence}", "session_snapshot"),
+                           (f"/v1/sessions/s/threads/t?atSequence={sequence}",
+                            "thread_read_model")):
+            self.assertEqual(self.daemon.get(path).json, then[name, sequence])
+        inventory = self.model("tool_inventory_snapshot", atSequence=sequence)
+        self.assertIn("shell", [tool["toolName"] for tool in inventory["tools"]])
+        self.assertEqual(self.model("tool_inventory_snapshot", atSequence=1)["tools"]["status"],
+                         "unknown")
+
+    def test_a_moment_that_does_not_exist(self):
+        turn = self.work()
+        head = self.daemon.ok("get_session", sessionId="s")["asOfSequence"]
+        for command, more in (("get_session", {}), ("get_thread_read", {"threadId": "t"}),
+                              ("get_read_model", {"name": "queue_snapshot"})):
+            reply = self.daemon.call(command, sessionId="s", atSequence=0, **more)
+            self.assertRefused(reply, 400, "invalid_params")
+            self.assertTrue(reply.json["error"]["message"].startswith("atSequence"), reply)
+            reply = self.daemon.call(command, sessionId="s", atSequence=head + 1, **more)
+            self.assertRefused(reply, 410, "gone")
+            self.assertEqual(reply.json["error"]["details"], {"lastSequence": head})
+        for text in ("x", "-1", "0"):
+            self.assertRefused(self.daemon.get(f"/v1/sessions/s?atSequence={text}"), 400,
+                               "invalid_params")
+        self.assertRefused(self.daemon.call("get_thread_read", sessionId="s", threadId="t",
+                                            atSequence=1), 404, "not_found")
+        self.assertEqual(self.daemon.ok("get_session", sessionId="s")["asOfSequence"], head)
+        self.daemon.wait_turn(turn)
+
     def test_bad_input(self):
         reply = self.daemon.call("get_read_model", sessionId="s", name="everything")
         self.assertRefused(reply, 404, "not_found")

@@ -402,6 +402,7 @@ export interface GetSessionParams {
   limit?: number;
   threadId?: string;
   threadsCursor?: string;
+  atSequence?: number;
 }
 
 export interface GetSessionReply {
@@ -438,6 +439,7 @@ export interface GetSessionReply {
 export interface GetThreadReadParams {
   sessionId: string;
   threadId: string;
+  atSequence?: number;
 }
 
 export interface GetThreadReadReply {
@@ -1427,6 +1429,7 @@ export interface GetReadModelParams {
   sessionId: string;
   name: string;
   threadId?: string;
+  atSequence?: number;
 }
 
 export interface GetReadModelReply {

@@ -127,6 +127,7 @@ Result<schema::Command> get_session_of(const Request& request) {
   command.cursor = find_text(request.query, "cursor");
   command.threads_cursor = find_text(request.query, "threadsCursor");
   TRY_ASSIGN(command.thread_id, find_id<ThreadId>(request.query, "threadId"));
+  TRY_ASSIGN(command.at_sequence, find_number(request.query, "atSequence"));
   return command;
 }
 
@@ -135,6 +136,7 @@ Result<schema::Command> get_model_of(const Request& request) {
   TRY_ASSIGN(command.session_id, read_id<SessionId>(request.ids[0]));
   command.name = request.ids[1];
   TRY_ASSIGN(command.thread_id, find_id<ThreadId>(request.query, "threadId"));
+  TRY_ASSIGN(command.at_sequence, find_number(request.query, "atSequence"));
   return command;
 }
 
@@ -142,6 +144,7 @@ Result<schema::Command> get_thread_of(const Request& request) {
   schema::GetThreadRead command;
   TRY_ASSIGN(command.session_id, read_id<SessionId>(request.ids[0]));
   TRY_ASSIGN(command.thread_id, read_id<ThreadId>(request.ids[1]));
+  TRY_ASSIGN(command.at_sequence, find_number(request.query, "atSequence"));
   return command;
 }
 

@@ -22,9 +22,9 @@ struct Source {
   store::Store& store;
   const state::Session& view;
   const std::optional<ThreadId> thread;  // narrows the model to this thread
-  const BootId boot;
+  const std::optional<BootId> boot;      // nullopt: of a time when every process was followed
   const control::Settings& settings;
-  ports::Policies* policies;  // null: tool_inventory_snapshot must not be asked for
+  ports::Policies* policies;  // null: the policy is the one that the log names
   const Limits& limits;
 };
 

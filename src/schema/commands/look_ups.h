@@ -30,10 +30,11 @@ struct GetReadModel {
   SessionId session_id;
   std::string name;  // one of kReadModelNames
   std::optional<ThreadId> thread_id;
+  std::optional<Sequence> at_sequence = {};  // as in GetSession
 
   bool operator==(const GetReadModel&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(GetReadModel, (), (session_id, name, thread_id))
+BOOST_DESCRIBE_STRUCT(GetReadModel, (), (session_id, name, thread_id, at_sequence))
 
 // A message, reasoning block or tool call of a turn.
 struct ItemSnapshot {

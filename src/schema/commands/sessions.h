@@ -63,7 +63,7 @@ struct ListSessions {
 
   bool operator==(const ListSessions&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ListSessions, (), (limit, cursor, include_system))
+BOOST_DESCRIBE_STRUCT(ListSessions, (), (limit, cursor, include_system, order, status, text))
 
 struct GetSession {
   static constexpr CommandTraits kTraits{"get_session", TokenScope::read, CommandEffect::reads};
@@ -73,20 +73,23 @@ struct GetSession {
   std::optional<std::uint64_t> limit;
   std::optional<ThreadId> thread_id = {};          // history of this thread alone
   std::optional<std::string> threads_cursor = {};  // of the previous reply: older threads
+  std::optional<Sequence> at_sequence = {};  // the reply as it was when this fact was the last one
 
   bool operator==(const GetSession&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(GetSession, (), (session_id, cursor, limit, thread_id, threads_cursor))
+BOOST_DESCRIBE_STRUCT(GetSession, (),
+                      (session_id, cursor, limit, thread_id, threads_cursor, at_sequence))
 
 struct GetThreadRead {
   static constexpr CommandTraits kTraits{"get_thread_read", TokenScope::read, CommandEffect::reads};
   using Reply = ThreadRead;
   SessionId session_id;
   ThreadId thread_id;
+  std::optional<Sequence> at_sequence = {};  // as in GetSession
 
   bool operator==(const GetThreadRead&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(GetThreadRead, (), (session_id, thread_id))
+BOOST_DESCRIBE_STRUCT(GetThreadRead, (), (session_id, thread_id, at_sequence))
 
 struct ListEvents {
   static constexpr CommandTraits kTraits{"list_events", TokenScope::read, CommandEffect::reads};
