@@ -5,7 +5,7 @@ import { openActions, poll, readActions } from "./data";
 import { Keys, useKeys } from "./keys";
 import { connection } from "./live";
 import { route } from "./route";
-import { Empty, Link } from "./ui/parts";
+import { Empty, Link, Logo } from "./ui/parts";
 import { Shape, type Tone } from "./ui/status";
 import { Inbox } from "./views/inbox";
 import { Login } from "./views/login";
@@ -36,7 +36,8 @@ function Bar({ onHelp }: { onHelp: () => void }) {
   const open = openActions.value?.length ?? 0;
   const current = (name: string) => (page === name ? { "aria-current": "page" } : {});
   return <header class="bar">
-    <Link to="/" class="brand" aria-label="agentrt, all sessions">agentrt</Link>
+    <Link to="/" class="brand" aria-label="agentrt, all sessions"><Logo />
+      <span>agentrt</span></Link>
     <nav aria-label="Main">
       <Link to="/" {...current("sessions")}>Sessions</Link>
       <Link to="/inbox" {...current("inbox")}>

@@ -37,11 +37,20 @@ export function poll(everyMs: number, read: (signal: AbortSignal) => Promise<voi
 // The open actions of all sessions, for the badge and the inbox; null: not read yet.
 export const openActions = signal<ActionSnapshot[] | null>(null);
 
+export const actionsReadAt = signal(0);
+
 export async function readActions(rt: Agentrt, abort: AbortSignal): Promise<void> {
   const bound = me.value?.sessionId;
   const page = await rt.call("list_actions",
     { limit: 200, ...(bound ? { sessionId: bound } : {}) }, { signal: abort });
   openActions.value = page.data as ActionSnapshot[];
+  actionsReadAt.value = Date.now();
+}
+
+export interface SessionQuery {
+  text: string;                     // of the filter; empty: all
+  status?: SessionRow["status"][];
+  cursor?: string;
 }
 
 export interface SessionPage {
@@ -49,8 +58,10 @@ export interface SessionPage {
   nextCursor?: string;
 }
 
-// A page of sessions, or the one session of a token that is bound to it.
-export async function readSessions(rt: Agentrt, cursor: string | undefined,
+const sessionsAtOnce = 100;
+
+// A page of sessions by their last change, or the one session of a token that is bound to it.
+export async function readSessions(rt: Agentrt, query: SessionQuery,
                                    abort: AbortSignal): Promise<SessionPage> {
   const bound = me.value?.sessionId;
   if (bound) {
@@ -59,7 +70,8 @@ export async function readSessions(rt: Agentrt, cursor: string | undefined,
       threads: s.threads.length, turns: s.history.length, createdAt: s.createdAt,
       updatedAt: s.updatedAt, ...(s.title === undefined ? {} : { title: s.title }) }] };
   }
-  const page = await rt.call("list_sessions", { limit: 200, ...(cursor ? { cursor } : {}) },
-    { signal: abort });
+  const page = await rt.call("list_sessions", { order: "updated", limit: sessionsAtOnce,
+    ...(query.text ? { text: query.text } : {}), ...(query.status ? { status: query.status } : {}),
+    ...(query.cursor ? { cursor: query.cursor } : {}) }, { signal: abort });
   return { rows: page.data, ...(page.nextCursor ? { nextCursor: page.nextCursor } : {}) };
 }

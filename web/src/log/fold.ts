@@ -28,7 +28,8 @@ export function turn(view: View, e: AgentrtEvent): Turn {
   let found = view.turns.get(turnId);
   if (!found) {
     found = { turnId, threadId: e.threadId ?? "", status: "unknown", phase: "",
-      submittedAt: e.timestamp, modelRequests: 0, firstSequence: e.sequence, entries: [] };
+      submittedAt: e.timestamp, modelRequests: 0, firstSequence: e.sequence,
+      lastSequence: e.sequence, entries: [] };
     if (e.taskId) found.taskId = e.taskId;
     view.turns.set(turnId, found);
     thread(view, found.threadId).turnIds.push(turnId);
@@ -53,7 +54,6 @@ function foldTurn(view: View, e: AgentrtEvent): boolean {
       input.text = e.payload.input.map((part) => part.text ?? part.path ?? part.ref ?? "")
         .join("\n");
       input.status = "completed";
-      view.marks.push({ sequence: e.sequence, kind: "turn", label: input.text.slice(0, 80) });
       if (e.payload.status === "queued") thread(view, known.threadId).queue.push(known.turnId);
       return true;
     }
@@ -78,7 +78,6 @@ function foldTurn(view: View, e: AgentrtEvent): boolean {
       else {
         known.reason = e.payload.reason;
         if (e.payload.error) known.error = e.payload.error;
-        view.marks.push({ sequence: e.sequence, kind: "failure", label: e.payload.reason });
       }
       view.streams.delete(known.turnId);
       const its = thread(view, known.threadId);
@@ -184,9 +183,9 @@ function foldModel(view: View, e: AgentrtEvent): boolean {
     case "model.failed": {
       const entry = addEntry(view, e, `model:${e.sequence}`, "error");
       entry.status = "failed";
+      entry.until = e.sequence;
       entry.error = e.payload.error;
       entry.text = e.payload.retry ? `retry ${e.payload.retry.number}` : "";
-      view.marks.push({ sequence: e.sequence, kind: "failure", label: e.payload.error.message });
       return true;
     }
     case "item.started": {
@@ -207,6 +206,7 @@ function foldModel(view: View, e: AgentrtEvent): boolean {
       const entry = view.entries.get(e.stepId ?? "") ??
         addEntry(view, e, e.stepId ?? `step:${e.sequence}`, e.payload.kind);
       entry.status = e.payload.status;
+      entry.until = e.sequence;
       entry.streaming = false;
       if (e.payload.text !== undefined) entry.text = e.payload.text;
       if (e.payload.preview !== undefined) entry.preview = e.payload.preview;
@@ -249,5 +249,7 @@ export function fold(view: View, e: AgentrtEvent): void {
   view.updatedAt = e.timestamp;
   const known = foldModel(view, e) || foldTools(view, e) || foldTurn(view, e) ||
     foldWork(view, e) || foldSession(view, e) || foldContext(view, e) || quiet.has(e.type);
+  const its = e.turnId ? view.turns.get(e.turnId) : undefined;
+  if (its) its.lastSequence = e.sequence;
   if (!known) view.unknown.set(e.type, (view.unknown.get(e.type) ?? 0) + 1);
 }

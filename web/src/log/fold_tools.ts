@@ -158,8 +158,6 @@ function foldDecision(view: View, e: AgentrtEvent): boolean {
       const card = addEntry(view, e, `approval:${actionId}`, "approval");
       card.actionId = actionId;
       card.status = "waiting_permission";
-      view.marks.push({ sequence: e.sequence, kind: "approval",
-        label: e.payload.prompt ?? e.payload.toolName ?? e.payload.actionType });
       return true;
     }
     case "action.resolved": {
@@ -168,7 +166,10 @@ function foldDecision(view: View, e: AgentrtEvent): boolean {
       action.resolved = e.payload;
       action.resolvedAt = e.timestamp;
       const card = view.entries.get(`approval:${action.actionId}`);
-      if (card) card.status = e.payload.decision;
+      if (card) {
+        card.status = e.payload.decision;
+        card.until = e.sequence;
+      }
       return true;
     }
     default:

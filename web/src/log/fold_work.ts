@@ -52,9 +52,6 @@ function foldTask(view: View, e: AgentrtEvent): boolean {
       if (e.type === "task.attempt.failed") attempt.error = e.payload.error;
       break;
     }
-    case "task.failed":
-      view.marks.push({ sequence: e.sequence, kind: "failure", label: e.payload.error.message });
-      break;
     case "task.delegated":
       task(view, e, e.payload.childTaskId).parentTaskId = known.taskId;
       break;
@@ -118,8 +115,6 @@ function foldJob(view: View, e: AgentrtEvent): boolean {
       its.status = e.payload.retryAt ? "retrying" : "failed";
       if (e.payload.error) its.error = e.payload.error;
       if (e.payload.preview !== undefined) its.preview = e.payload.preview;
-      view.marks.push({ sequence: e.sequence, kind: "failure",
-        label: e.payload.error?.message ?? "an item failed" });
       break;
     }
     case "job.completed":

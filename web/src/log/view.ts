@@ -11,6 +11,7 @@ export interface Entry {
   kind: EntryKind | string;
   turnId: string;
   sequence: number;
+  until?: number;    // the fact that ended it
   at: string;
   status: string;
   text: string;
@@ -48,6 +49,7 @@ export interface Turn {
   model?: string;
   modelRequests: number;
   firstSequence: number;
+  lastSequence: number;
   entries: Entry[];
 }
 
@@ -180,12 +182,6 @@ export interface Notice {
   message: string;
 }
 
-export interface Mark {
-  sequence: number;
-  kind: "turn" | "approval" | "failure";
-  label: string;
-}
-
 export interface PolicyChange {
   sequence: number;
   at: string;
@@ -223,7 +219,6 @@ export interface View {
   decided: Decided[];
   policy: PolicyChange[];
   notices: Notice[];
-  marks: Mark[];
   calls: Map<string, unknown>;      // the arguments of calls that have not started
   entries: Map<string, Entry>;      // by step id, and by tool call id
   streams: Map<string, Entry>;      // the text that a turn is streaming
@@ -238,6 +233,6 @@ export function emptyView(sessionId: string, from = 1): View {
     sessionId, archived: false, asOf: from - 1, from,
     threads: new Map(), turns: new Map(), actions: new Map(), tasks: new Map(), jobs: new Map(),
     subagents: new Map(), processes: new Map(), spending: [], decided: [], policy: [], notices: [],
-    marks: [], calls: new Map(), entries: new Map(), streams: new Map(), unknown: new Map(),
+    calls: new Map(), entries: new Map(), streams: new Map(), unknown: new Map(),
   };
 }

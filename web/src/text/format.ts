@@ -5,19 +5,26 @@ import { signal } from "@preact/signals";
 export const now = signal(Date.now());
 setInterval(() => { now.value = Date.now(); }, 5_000);
 
-export function relative(at: string, present = now.value): string {
-  const ms = present - Date.parse(at);
-  if (!Number.isFinite(ms)) return "unknown";
-  const future = ms < -1_000;
-  const seconds = Math.abs(ms) / 1_000;
-  const text = seconds < 10 ? "now" : seconds < 60 ? `${Math.floor(seconds)} s`
+function distance(seconds: number): string {
+  return seconds < 60 ? `${Math.floor(seconds)} s`
     : seconds < 3_600 ? `${Math.floor(seconds / 60)} min`
     : seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h`
-    : seconds < 30 * 86_400 ? `${Math.floor(seconds / 86_400)} d`
-    : at.slice(0, 10);
-  if (text === "now") return future ? "soon" : "just now";
-  if (text === at.slice(0, 10)) return text;
-  return future ? `in ${text}` : `${text} ago`;
+    : `${Math.floor(seconds / 86_400)} d`;
+}
+
+// A moment of the past. The clock of the daemon may be a little ahead of that of the browser.
+export function relative(at: string, present = now.value): string {
+  const seconds = (present - Date.parse(at)) / 1_000;
+  if (!Number.isFinite(seconds)) return "unknown";
+  if (seconds < 10) return "just now";
+  return seconds < 30 * 86_400 ? `${distance(seconds)} ago` : at.slice(0, 10);
+}
+
+// A deadline.
+export function until(at: string, present = now.value): string {
+  const seconds = (Date.parse(at) - present) / 1_000;
+  if (!Number.isFinite(seconds)) return "at an unknown time";
+  return seconds <= 0 ? "now" : `in ${distance(seconds)}`;
 }
 
 export function exact(at: string): string {

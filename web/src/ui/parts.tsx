@@ -1,8 +1,9 @@
 // Small parts that all views share.
+import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { can } from "../auth";
-import { exact, oneLine, relative } from "../text/format";
+import { clock, exact, oneLine, relative } from "../text/format";
 import { go } from "../route";
 
 export function Link({ to, children, ...more }:
@@ -15,8 +16,22 @@ export function Link({ to, children, ...more }:
   return <a href={`#${to}`} onClick={follow} {...more}>{children}</a>;
 }
 
+export function Logo() {
+  return <svg class="logo" viewBox="0 0 16 16" aria-hidden="true">
+    <path d="M3 3.5h10M3 8h10M3 12.5h5" /></svg>;
+}
+
 export function Time({ at }: { at: string }) {
   return <time dateTime={at} title={exact(at)}>{relative(at)}</time>;
+}
+
+// How often the page has scrolled without being asked to.
+export const ownScrolls = signal(0);
+
+export function scrollToEnd(): void {
+  const before = scrollY;
+  scrollTo({ top: document.documentElement.scrollHeight });
+  if (scrollY !== before) ownScrolls.value += 1;
 }
 
 // A text that is copied by a click.
@@ -92,6 +107,13 @@ export function Fold({ summary, open, children, testid }: {
     <summary>{summary}</summary>
     {shown && <div class="fold-body">{children}</div>}
   </details>;
+}
+
+// When a list over all sessions was read: it has no sequence of its own.
+export function ReadAt({ at }: { at: number }) {
+  const stamp = new Date(at).toISOString();
+  return <span class="as-of read-at" data-testid="as-of" title={exact(stamp)}>
+    as of {clock(stamp).slice(0, 8)}</span>;
 }
 
 export function AsOf({ sequence, past, from }:

@@ -22,6 +22,7 @@ export function What({ action }: { action: Action }) {
   const command = typeof input["command"] === "string" ? input["command"] : null;
   const diff = editDiff(input);
   const rest = Object.entries(input).filter(([name]) => name !== "command" &&
+    !(asked.outsideSandbox && /^(justification|outsideSandbox)$/.test(name)) &&
     !(diff && /^(oldText|newText|old_text|new_text)$/.test(name)));
   return <div class="what" data-testid="approval-what">
     {command !== null && <pre class="code code-command" tabIndex={0}>{safeText(command)}</pre>}
@@ -42,12 +43,12 @@ export function What({ action }: { action: Action }) {
 export function Where({ action, asker }: { action: Action; asker?: string }) {
   const asked = action.required;
   return <div data-testid="approval-where"><dt>Where</dt><dd>
-    session <b>{shortId(action.sessionId)}</b>
-    {asker && <>, asked by <b>{safeText(asker)}</b></>}{", "}
-    {asked.cwd ? <code>{safeText(asked.cwd)}</code> : "folder unknown"}
-    {", sandbox "}<b>{asked.outsideSandbox ? "none" : asked.sandbox ?? "unknown"}</b>
-    {asked.network !== undefined && <>, {asked.network ? "with" : "without"} network</>}
-    {asked.server && <>, asked by the server <b>{safeText(asked.server)}</b></>}
+    <div>{asked.cwd ? <code>{safeText(asked.cwd)}</code> : "folder unknown"}</div>
+    <div>session <b>{shortId(action.sessionId)}</b>
+      {asker && <>, asked by <b>{safeText(asker)}</b></>}
+      {", sandbox "}<b>{asked.outsideSandbox ? "none" : asked.sandbox ?? "unknown"}</b>
+      {asked.network !== undefined && <>, {asked.network ? "with" : "without"} network</>}
+      {asked.server && <>, asked by the server <b>{safeText(asked.server)}</b></>}</div>
     {asked.subcommands && asked.subcommands.length > 1 && <ul class="subcommands">
       {asked.subcommands.map((each, at) => <li key={at}><code>{safeText(each)}</code></li>)}</ul>}
     {asked.executes?.map((file) => <div key={file.path}>executes <code>{safeText(file.path)}</code>

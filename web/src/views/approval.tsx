@@ -4,49 +4,85 @@
 // digest that was shown is sent. Destructive calls, and commands that leave the sandbox, ask twice.
 // The card leaves when the answer is in the log, not on the click.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { AgentrtError, type AnswerScope } from "agentrt";
+import { AgentrtError, type ActionSnapshot, type AnswerScope } from "agentrt";
 import { can, client } from "../auth";
 import type { Action } from "../log/view";
 import { sessionPath } from "../route";
-import { relative, safeText } from "../text/format";
-import { Link, shortId, Time } from "../ui/parts";
+import { oneLine, safeText, until } from "../text/format";
+import { Link, ownScrolls, shortId, Time } from "../ui/parts";
 import { ActionForm, formProblem } from "./action_form";
 import { Chain } from "./chain";
 import { Undo, What, Where } from "./action_facts";
 
 const guardMs = 500;
+const lookMs = 50;
 
-// True once the element has stood still for guardMs.
-function useSteady(ref: { current: HTMLElement | null }): boolean {
+// Where the element is. A person who scrolls moves the page on purpose; when the page scrolls by
+// itself, it moves the card under the pointer.
+function placeOf(element: HTMLElement | null): string {
+  const box = element?.getBoundingClientRect();
+  if (!box) return "";
+  return [box.left, box.top + scrollY, box.height].map(Math.round).join(":") +
+    `:${ownScrolls.peek()}`;
+}
+
+// Whether the element has stood still for guardMs: as of the last look, and right now.
+function useSteady(ref: { current: HTMLElement | null }):
+  { steady: boolean; still: () => boolean } {
   const [steady, setSteady] = useState(false);
+  const seen = useRef({ place: "", since: performance.now() });
   useEffect(() => {
-    let place = "";
-    let since = performance.now();
-    const timer = setInterval(() => {
-      const box = ref.current?.getBoundingClientRect();
-      const next = box ? `${Math.round(box.top + scrollY)}:${Math.round(box.height)}` : "";
-      if (next !== place) {
-        place = next;
-        since = performance.now();
+    const look = () => {
+      const place = placeOf(ref.current);
+      if (place !== seen.current.place) {
+        seen.current = { place, since: performance.now() };
         setSteady(false);
-      } else if (performance.now() - since >= guardMs) {
+      } else if (performance.now() - seen.current.since >= guardMs) {
         setSteady(true);
       }
-    }, 50);
+    };
+    const timer = setInterval(look, lookMs);
     return () => clearInterval(timer);
   }, []);
-  return steady;
+  return { steady, still: () => steady && placeOf(ref.current) === seen.current.place };
 }
 
 function yes(decision: string): boolean {
   return ["allow", "answer", "accept", "trust", "raise"].includes(decision);
 }
 
+const kinds: Record<string, string> = { permission: "Approval", input: "Question",
+  elicitation: "Question of a server", trust: "Trust", quota: "Limit reached" };
+
 function headline(action: Action): string {
   const asked = action.required;
   if (asked.outsideSandbox) return "Outside the sandbox";
   if (asked.destructive) return "Destructive";
-  return asked.actionType === "permission" ? "Approval" : asked.actionType;
+  return kinds[asked.actionType] ?? asked.actionType;
+}
+
+// What list_actions says about an action. Rows that older versions wrote have no sequence or chain.
+export function asAction(row: ActionSnapshot): Action {
+  return { actionId: row.actionId, sessionId: row.sessionId, threadId: row.threadId,
+    turnId: row.turnId, sequence: row.sequence ?? 0, at: row.requiredAt, required: row,
+    ...(row.toolCallId ? { toolCallId: row.toolCallId } : {}),
+    ...(row.subagentId ? { subagentId: row.subagentId } : {}),
+    ...(row.chain ? { evaluated: { decision: "ask", decisionSource: "mode", chain: row.chain } }
+      : {}) };
+}
+
+// The question without the folder, which the card names below.
+export function question(action: Action): string {
+  const { prompt, cwd, toolName } = action.required;
+  const text = prompt ?? `May ${toolName ?? "it"} run?`;
+  return oneLine(cwd ? text.replace(`, in ${cwd}?`, "?").replace(` in ${cwd}?`, "?") : text, 400);
+}
+
+// Why the agent wants to leave the sandbox, in its own words.
+function justification(action: Action): string {
+  const input = action.required.input as { justification?: unknown } | undefined;
+  return typeof input?.justification === "string"
+    ? `The agent says: ${oneLine(input.justification, 400)}` : "The agent gives no reason.";
 }
 
 function lostRace(error: AgentrtError): string {
@@ -89,7 +125,7 @@ export function ApprovalCard({ action, link, onAnswered, past, asker }: {
 }) {
   const asked = action.required;
   const ref = useRef<HTMLElement>(null);
-  const steady = useSteady(ref);
+  const { steady, still } = useSteady(ref);
   const { sent, problem, answer } = useAnswer(action, onAnswered);
   const [armed, setArmed] = useState("");      // the decision that waits for its second click
   const [armedAt, setArmedAt] = useState(0);
@@ -101,7 +137,7 @@ export function ApprovalCard({ action, link, onAnswered, past, asker }: {
   const blocked = past ? "This is the past: nothing can be answered here."
     : !can("approve") ? "Answering needs a token with scope approve." : "";
   const decide = (decision: string) => {
-    if (!steady || sent || blocked) return;
+    if (!still() || sent || blocked) return;
     if (yes(decision) && needsForm && formProblem(asked.schema, payload)) return;
     if (yes(decision) && serious && armed !== decision) {
       setArmed(decision);
@@ -125,13 +161,13 @@ export function ApprovalCard({ action, link, onAnswered, past, asker }: {
     aria-label={`${headline(action)}: ${asked.prompt ?? asked.toolName ?? ""}`}>
     <header class="approval-head">
       <span class={`tag ${serious ? "tag-failed" : "tag-waiting"}`}>{headline(action)}</span>
-      <h2>{safeText(asked.prompt ?? `May ${asked.toolName ?? "it"} run?`)}</h2>
+      <h2>{question(action)}</h2>
       <span class="approval-time"><Time at={action.at} />
-        {asked.expiresAt && <> · expires {relative(asked.expiresAt)}</>}</span>
+        {asked.expiresAt && <> · expires {until(asked.expiresAt)}</>}</span>
     </header>
-    {asked.outsideSandbox && <p class="warning">No sandbox confines this command. It runs as{" "}
-      {asked.user ?? "the user of the runtime"} and can read and change every file of that
-      user.</p>}
+    {asked.outsideSandbox && <div class="warning"><p>No sandbox confines this command. It runs
+      as {safeText(asked.user ?? "the user of the runtime")} and can read and change every file of
+      that user.</p><p class="justification">{justification(action)}</p></div>}
     <What action={action} />
     <dl class="facts">
       <Where action={action} {...(asker ? { asker } : {})} />
@@ -139,12 +175,12 @@ export function ApprovalCard({ action, link, onAnswered, past, asker }: {
         <dd>{action.evaluated?.chain?.length ? <Chain verdicts={action.evaluated.chain} />
           : safeText(asked.reason ?? "The log gives no reason.")}</dd></div>
       <Undo action={action} />
+      {asked.scopes && asked.scopes.length > 1 && <div><dt id={`for-${action.actionId}`}>For</dt>
+        <dd><Scopes scopes={asked.scopes} scope={scope} rules={asked.rules ?? []} rule={rule}
+          onScope={setScope} onRule={setRule} group={action.actionId}
+          disabled={Boolean(sent || blocked)} /></dd></div>}
     </dl>
     {needsForm && <ActionForm schema={asked.schema} value={payload} onChange={setPayload}
-      disabled={Boolean(sent || blocked)} />}
-    {asked.scopes && asked.scopes.length > 1 && <Scopes scopes={asked.scopes} scope={scope}
-      rules={asked.rules ?? []} rule={rule} onScope={setScope} onRule={setRule}
-      group={action.actionId}
       disabled={Boolean(sent || blocked)} />}
     <footer class="approval-foot">
       {decisions.map((decision) => <button key={decision} type="button"
@@ -168,16 +204,15 @@ export function ApprovalCard({ action, link, onAnswered, past, asker }: {
   </article>;
 }
 
-const scopeWords: Record<string, string> = { once: "only this once", session: "in this session",
-  always: "always in this folder", channel: "in this channel" };
+const scopeWords: Record<string, string> = { once: "this once", session: "this session",
+  always: "always, in this folder", channel: "this channel" };
 
 function Scopes({ scopes, scope, rules, rule, group, onScope, onRule, disabled }: {
   scopes: string[]; scope: string; rules: string[]; rule: string; group: string;
   disabled: boolean;
   onScope: (scope: AnswerScope) => void; onRule: (rule: string) => void;
 }) {
-  return <fieldset class="scopes" disabled={disabled}>
-    <legend>For how long</legend>
+  return <fieldset class="scopes" disabled={disabled} aria-labelledby={`for-${group}`}>
     {scopes.map((each) => <label key={each}><input type="radio" name={`scope-${group}`}
       checked={scope === each} onChange={() => onScope(each as AnswerScope)} />
       {scopeWords[each] ?? each}</label>)}

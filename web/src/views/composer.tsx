@@ -91,10 +91,15 @@ export function Composer({ shown, thread }: { shown: Shown; thread: Thread | und
   const resumable = thread?.resumable ?? false;
   return <div class="composer-area">
     {thread && <Queue shown={shown} thread={thread} />}
-    <p class="turn-now" role="status">{turn && <><Status word={turn.status} />
-      <span>{turn.phase}</span>
+    <div class="turn-now" role="status">{turn && <><Status word={turn.status} />
+      <span class="turn-phase">{turn.phase}</span>
       {turn.startedAt && <span class="turn-when">started <Time at={turn.startedAt} /></span>}</>}
-    </p>
+      {resumable && <Button small scope="submit" disabled={busy} onClick={() => void act(() =>
+        rt.call("resume_thread", { sessionId, threadId: thread!.threadId }))}>Resume</Button>}
+      {active && <Button small scope="submit" disabled={busy} onClick={() => void act(() =>
+        rt.call("interrupt_turn", { sessionId, threadId: thread!.threadId, turnId: active }))}>
+        Interrupt</Button>}
+    </div>
     <form class="composer" data-testid="composer" onSubmit={(event) => {
       event.preventDefault();
       void send();
@@ -105,13 +110,8 @@ export function Composer({ shown, thread }: { shown: Shown; thread: Thread | und
           : active ? "A message that waits until the turn ends" : "What next?"}
         onInput={(event) => change({ ...draft, text: event.currentTarget.value })} />
       <div class="composer-foot">
-        <span class="muted">{problem ? <span class="error-text" role="alert">{problem}</span>
-          : "Enter sends, Shift+Enter starts a line"}</span>
-        {resumable && <Button scope="submit" disabled={busy} onClick={() => void act(() =>
-          rt.call("resume_thread", { sessionId, threadId: thread!.threadId }))}>Resume</Button>}
-        {active && <Button scope="submit" disabled={busy} onClick={() => void act(() =>
-          rt.call("interrupt_turn", { sessionId, threadId: thread!.threadId, turnId: active }))}>
-          Interrupt</Button>}
+        {problem ? <span class="error-text" role="alert">{problem}</span>
+          : <span class="muted composer-hint">Enter sends, Shift+Enter starts a line</span>}
         <Button main type="submit" scope="submit"
           disabled={busy || !draft.text.trim()}>Send</Button>
       </div>

@@ -6,9 +6,9 @@ import type { Entry, Turn } from "../log/view";
 import { bytes, duration, oneLine, safeText, withoutAnsi } from "../text/format";
 import { Diff } from "../text/diff";
 import { Markdown } from "../text/markdown";
-import { Fold, Time } from "../ui/parts";
+import { Fold, shortId, Time } from "../ui/parts";
 import { Shape, Status, toneOf } from "../ui/status";
-import { ApprovalCard } from "./approval";
+import { ApprovalCard, question } from "./approval";
 import { Chain } from "./chain";
 import type { Shown } from "./session";
 
@@ -50,7 +50,7 @@ function Output({ text, clipped }: { text: string; clipped: number }) {
 
 interface Step { step?: string; text?: string; title?: string; status?: string }
 
-function Plan({ args }: { args: unknown }) {
+export function Plan({ args }: { args: unknown }) {
   const given = args as { plan?: Step[]; steps?: Step[] } | undefined;
   const steps = given?.plan ?? given?.steps ?? [];
   if (!Array.isArray(steps)) return null;
@@ -61,13 +61,22 @@ function Plan({ args }: { args: unknown }) {
     <span>{safeText(each.step ?? each.text ?? each.title ?? "")}</span></li>)}</ol>;
 }
 
-function toolLine(entry: Entry): string {
-  const text = subject(entry.args);
-  if (entry.kind === "todo") return "plan";
-  return entry.kind === "command" ? `$ ${text}` : `${entry.toolName ?? entry.kind} ${text}`;
+// Texts and open questions stand alone in the timeline; everything else is a step of a block.
+export function isStep(entry: Entry, shown: Shown): boolean {
+  if (entry.kind === "approval")
+    return Boolean(shown.view.actions.get(entry.actionId ?? "")?.resolved);
+  return !["input", "agent_message", "reasoning", "compaction", "error"].includes(entry.kind);
 }
 
-function Tool({ entry, shown }: { entry: Entry; shown: Shown }) {
+function ToolLine({ entry }: { entry: Entry }) {
+  const text = subject(entry.args);
+  if (entry.kind === "todo") return <code><b>Plan</b></code>;
+  if (entry.kind === "command")
+    return <code><span class="muted">$ </span>{oneLine(text, 200)}</code>;
+  return <code><b>{oneLine(entry.toolName ?? entry.kind, 60)}</b> {oneLine(text, 200)}</code>;
+}
+
+function Tool({ entry, shown, turn }: { entry: Entry; shown: Shown; turn: Turn }) {
   const process = entry.processId ? shown.view.processes.get(entry.processId) : undefined;
   const output = process?.output || entry.preview || "";
   const ran = process?.background && process.status === "running" ? "running" : entry.status;
@@ -76,18 +85,20 @@ function Tool({ entry, shown }: { entry: Entry; shown: Shown }) {
   const summary = <span class="tool-line">
     <Shape tone={toneOf(ran)} />
     {entry.outsideSandbox && <span class="tag tag-failed">outside the sandbox</span>}
-    <code>{oneLine(toolLine(entry), 200)}</code>
+    <ToolLine entry={entry} />
     <span class="tool-meta">
       {entry.change && <><span class="added">+{entry.change.linesAdded}</span>{" "}
         <span class="removed">-{entry.change.linesRemoved}</span> </>}
       {entry.exitCode !== undefined && entry.exitCode !== 0 && <span class="error-text">
         exit {entry.exitCode} </span>}
-      {process?.background && <span>background </span>}
-      {entry.durationMs !== undefined && duration(entry.durationMs)}
+      {process?.background ? "background"
+        : Boolean(entry.durationMs) && duration(entry.durationMs!)}
       <span class="visually-hidden">{ran}</span>
     </span>
   </span>;
-  const open = entry.kind === "file_change" || entry.kind === "todo" || failed;
+  // Of several plans only the first one is open; the newest is beside the timeline.
+  const plan = entry.kind === "todo" && turn.entries.find((each) => each.kind === "todo") === entry;
+  const open = entry.kind === "file_change" || plan || failed;
   return <Fold summary={summary} open={open} key={`${entry.id}:${failed}`}>
     {entry.kind === "todo" && <Plan args={entry.args} />}
     {entry.kind === "command" && (command.length > 90 || command.includes("\n")) &&
@@ -112,11 +123,11 @@ function Answered({ entry, shown }: { entry: Entry; shown: Shown }) {
   if (!action) return null;
   if (!action.resolved) return <ApprovalCard action={action} past={shown.past} />;
   const { decision, scope, answeredBy, decisionSource, reason } = action.resolved;
-  return <p class="answered"><Status word={decision} />
-    <span>{oneLine(action.required.prompt ?? action.required.toolName ?? "", 120)} — {" "}
-      {decision}{scope && scope !== "once" ? ` (${scope})` : ""} by{" "}
-      {oneLine(answeredBy ?? decisionSource, 60)}{reason ? `: ${oneLine(reason, 120)}` : ""}</span>
-    {action.resolvedAt && <Time at={action.resolvedAt} />}</p>;
+  return <p class="answered"><Shape tone={toneOf(decision)} /><b>{oneLine(decision, 40)}</b>
+    <span>{question(action)} By {shortId(answeredBy ?? decisionSource)}
+      {scope && scope !== "once" ? `, for the ${scope}` : ""}
+      {reason ? `: ${oneLine(reason, 120)}` : ""}</span>
+    {action.resolvedAt && <span class="tool-meta"><Time at={action.resolvedAt} /></span>}</p>;
 }
 
 export function EntryView({ entry, shown, turn }: { entry: Entry; shown: Shown; turn: Turn }) {
@@ -142,6 +153,6 @@ export function EntryView({ entry, shown, turn }: { entry: Entry; shown: Shown; 
         {safeText(entry.error?.message ?? entry.text)} {entry.text && `(${entry.text})`}</p></div>;
     default:
       return <div {...attributes} data-turn={turn.turnId}>
-        <Tool entry={entry} shown={shown} /></div>;
+        <Tool entry={entry} shown={shown} turn={turn} /></div>;
   }
 }

@@ -1,7 +1,7 @@
 // The sign-in form, for people without a link.
 import { useState } from "preact/hooks";
 import { loginError, paste } from "../auth";
-import { Copy } from "../ui/parts";
+import { Copy, Logo } from "../ui/parts";
 
 export function Login() {
   const [text, setText] = useState("");
@@ -15,7 +15,7 @@ export function Login() {
   };
   return <main class="login" tabIndex={-1}>
     <form class="login-card" onSubmit={submit}>
-      <h1>agentrt</h1>
+      <h1><Logo /> agentrt</h1>
       <p>Run this in a terminal. It prints a link that signs you in.</p>
       <Copy text="agentrt open" class="command" />
       <label for="token">Or paste an access token</label>

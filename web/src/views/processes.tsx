@@ -48,13 +48,13 @@ function Row({ process, shown }: { process: Process; shown: Shown }) {
       .then(() => setProblem(""), (error: Error) => setProblem(error.message));
     return undefined;
   };
-  return <article class="card process" data-testid="process-row" data-status={process.status}>
-    <div class="node-head"><Status word={process.status}
+  return <article class="process" data-testid="process-row" data-status={process.status}>
+    <div class="process-head"><Status word={process.status}
       {...(process.exitCode ? { tone: "failed" as const } : {})} />
-      <button type="button" class="process-command" aria-expanded={open}
-        onClick={() => setOpen(!open)}><code>{oneLine(process.command, 160)}</code></button>
-      <Copy text={process.processId} label={shortId(process.processId)} /></div>
-    <div class="node-meta">
+      <button type="button" class="process-command" aria-expanded={open} data-row
+        title={open ? "" : "Output"} onClick={() => setOpen(!open)}>
+        <code>{oneLine(process.command, 200)}</code></button>
+      <span class="process-meta">
       {process.exitCode !== undefined && <span>exit {process.exitCode}</span>}
       <span>{duration(Math.max(0, ended - Date.parse(process.startedAt)))}</span>
       <span>{bytes(process.bytes)}</span>
@@ -64,6 +64,7 @@ function Row({ process, shown }: { process: Process; shown: Shown }) {
       {process.missing > 0 && <span class="error-text">
         the log lacks {bytes(process.missing)}</span>}
       <Time at={process.startedAt} />
+      <Copy text={process.processId} label={shortId(process.processId)} /></span>
     </div>
     {open && <>
       {process.tty ? <Terminal process={process} shown={shown} />
@@ -91,9 +92,12 @@ export function Processes({ shown }: { shown: Shown }) {
       A process appears here when an agent runs a command.</Empty>}
     {running.length > 0 && <h2 class="group">Running{" "}
       <span class="count">{running.length}</span></h2>}
-    {running.map((each) => <Row key={each.processId} process={each} shown={shown} />)}
-    {rest.length > 0 && <h2 class="group">Ended <span class="count">{rest.length}</span></h2>}
-    {rest.slice(0, shownMax).map((each) =>
-      <Row key={each.processId} process={each} shown={shown} />)}
+    {running.length > 0 && <div class="processes">{running.map((each) =>
+      <Row key={each.processId} process={each} shown={shown} />)}</div>}
+    {rest.length > 0 && <><h2 class="group">Ended <span class="count">{rest.length}</span></h2>
+      <div class="processes">{rest.slice(0, shownMax).map((each) =>
+        <Row key={each.processId} process={each} shown={shown} />)}</div></>}
+    {rest.length > shownMax && <p class="muted">The newest {shownMax} are shown; the log has all.
+    </p>}
   </div>;
 }

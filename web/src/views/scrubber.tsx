@@ -1,16 +1,19 @@
-// Time travel: a slider over the facts of a session, with marks, steps and play.
+// Time travel: a slider over the facts of a session, on the history that it moves through, with
+// steps and play.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionLog } from "../log/session_log";
 import { go, sessionPath, type SessionView } from "../route";
 import { exact } from "../text/format";
+import { History, labelAt, useLanes } from "./history";
 
 const playMs = 120;
 const playSteps = 200;   // a whole session plays in about playMs * playSteps
-const marksMax = 400;
 
 export function Scrubber({ log, at, name }:
   { log: SessionLog; at: number | null; name: SessionView }) {
   const [playing, setPlaying] = useState(false);
+  const [over, setOver] = useState<number | null>(null);  // the fact below the pointer
+  const lanes = useLanes(log.view);
   const track = useRef<HTMLDivElement>(null);
   const last = log.view.asOf;
   const first = 1;   // older facts than those in memory are read when they are shown
@@ -42,10 +45,10 @@ export function Scrubber({ log, at, name }:
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   });
-  const drag = (event: PointerEvent) => {
+  const factAt = (event: PointerEvent) => {
     const box = track.current!.getBoundingClientRect();
     const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
-    show(first + share * (last - first));
+    return Math.round(first + share * (last - first));
   };
   const keys: Record<string, number> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1,
     PageDown: -100, PageUp: 100, Home: first - position, End: last - position };
@@ -53,7 +56,7 @@ export function Scrubber({ log, at, name }:
     `${last > first ? ((sequence - first) / (last - first)) * 100 : 100}%`;
   const fact = log.facts[position - loaded];
   const when = fact ? exact(fact.timestamp) : "";
-  const marks = log.view.marks.filter((mark) => mark.sequence >= first).slice(-marksMax);
+  const label = over === null ? "" : labelAt(lanes, over);
   return <div class={`scrubber ${at === null ? "" : "scrubber-past"}`}>
     <button type="button" class="plain" onClick={() => show(position - 1)}
       disabled={position <= first} aria-label="One fact back" title="One fact back ([)">‹</button>
@@ -76,14 +79,17 @@ export function Scrubber({ log, at, name }:
       }}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
-        drag(event);
+        show(factAt(event));
       }}
-      onPointerMove={(event) => { if (event.buttons === 1) drag(event); }}>
-      <div class="scrubber-line" />
-      {marks.map((mark) => <span key={`${mark.sequence}:${mark.kind}`}
-        class={`scrubber-mark mark-${mark.kind}`} style={{ left: share(mark.sequence) }}
-        title={`${mark.kind}: ${mark.label}`} />)}
+      onPointerMove={(event) => {
+        setOver(factAt(event));
+        if (event.buttons === 1) show(factAt(event));
+      }}
+      onPointerLeave={() => setOver(null)}>
+      <History lanes={lanes} last={last} />
       <span class="scrubber-thumb" style={{ left: share(position) }} />
+      {over !== null && <span class={`scrubber-tip ${over > (first + last) / 2 ? "tip-left" : ""}`}
+        style={{ left: share(over) }}><b>{over}</b>{label && ` ${label}`}</span>}
     </div>
     <span class="scrubber-when">{when.slice(0, 19)}</span>
   </div>;

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { client } from "../auth";
 import type { Job, Task, View } from "../log/view";
-import { duration, oneLine, plural } from "../text/format";
+import { duration, oneLine, plural, safeText } from "../text/format";
 import { Button, Copy, Empty, Fold, shortId, Time } from "../ui/parts";
 import { Status } from "../ui/status";
 import type { Shown } from "./session";
@@ -82,9 +82,11 @@ function JobView({ job, shown }: { job: Job; shown: Shown }) {
   };
   return <article class="card" data-testid="job-row">
     <div class="node-head"><Status word={job.status} />
-      <span class="node-title"><code>{oneLine(job.runner?.command ?? job.runner?.instruction ??
-        job.runner?.kind ?? "job", 140)}</code></span>
+      <span class="node-title">{plural(total, "item")}, each by {job.runner?.kind === "command"
+        ? "a command" : `a ${job.runner?.kind ?? "worker"}`}</span>
       <Copy text={job.jobId} label={shortId(job.jobId)} /></div>
+    {(job.runner?.command ?? job.runner?.instruction) && <pre class="code code-clip" tabIndex={0}>
+      {safeText(job.runner?.command ?? job.runner?.instruction ?? "")}</pre>}
     <div class="progress" role="img"
       aria-label={`${completed} of ${total} completed, ${failed} failed`}>
       <span class="progress-done" style={{ width: `${total ? (completed / total) * 100 : 0}%` }} />

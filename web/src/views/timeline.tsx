@@ -1,13 +1,13 @@
 // What the agent did, turn by turn, with the composer below.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Thread, Turn, View } from "../log/view";
+import type { Entry, Thread, Turn, View } from "../log/view";
 import { go, route, sessionPath } from "../route";
 import { count, duration, oneLine, plural } from "../text/format";
-import { Button, Empty, shortId, Time } from "../ui/parts";
+import { Button, Empty, scrollToEnd, shortId, Time } from "../ui/parts";
 import { Shape, Status, toneOf } from "../ui/status";
 import { ApprovalCard } from "./approval";
 import { Composer } from "./composer";
-import { EntryView } from "./entry";
+import { EntryView, isStep, Plan } from "./entry";
 import type { Shown } from "./session";
 
 const turnsAtFirst = 30;
@@ -49,11 +49,11 @@ function useEnd(key: string, size: number, follow: boolean): { fresh: number; ju
     seen.current = size;
     setFresh(0);
     atEnd.current = true;
-    if (follow) scrollTo({ top: document.documentElement.scrollHeight });
+    if (follow) scrollToEnd();
   }, [key]);
   useLayoutEffect(() => {
     if (size <= seen.current || !follow) return;
-    if (atEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
+    if (atEnd.current) scrollToEnd();
     else setFresh((before) => before + size - seen.current);
     seen.current = size;
   });
@@ -78,10 +78,30 @@ function TurnFoot({ turn }: { turn: Turn }) {
   </footer>;
 }
 
+// Calls that follow each other are one block; texts and open questions stand alone.
+function blocksOf(turn: Turn, shown: Shown): Entry[][] {
+  const out: Entry[][] = [];
+  let steps: Entry[] | null = null;
+  for (const entry of turn.entries) {
+    if (isStep(entry, shown)) {
+      if (!steps) out.push(steps = []);
+      steps.push(entry);
+    } else {
+      steps = null;
+      out.push([entry]);
+    }
+  }
+  return out;
+}
+
 function TurnView({ turn, shown }: { turn: Turn; shown: Shown }) {
   return <section class="turn" id={`turn-${turn.turnId}`} aria-label="Turn">
-    {turn.entries.map((entry) =>
-      <EntryView key={entry.id} entry={entry} shown={shown} turn={turn} />)}
+    {blocksOf(turn, shown).map((block) => {
+      const entries = block.map((entry) =>
+        <EntryView key={entry.id} entry={entry} shown={shown} turn={turn} />);
+      return isStep(block[0]!, shown)
+        ? <div key={block[0]!.id} class="steps">{entries}</div> : entries;
+    })}
     {turn.endedAt && <TurnFoot turn={turn} />}
   </section>;
 }
@@ -96,6 +116,15 @@ function Picker({ view, threadId, onPick }:
     </select></label>;
 }
 
+// The newest plan of the thread.
+function planOf(turns: Turn[]): Entry | undefined {
+  for (const turn of [...turns].reverse()) {
+    const plan = [...turn.entries].reverse().find((entry) => entry.kind === "todo");
+    if (plan) return plan;
+  }
+  return undefined;
+}
+
 function Rail({ view, turns }: { view: View; turns: Turn[] }) {
   const changed = new Map<string, { added: number; removed: number }>();
   for (const turn of view.turns.values())
@@ -108,7 +137,9 @@ function Rail({ view, turns }: { view: View; turns: Turn[] }) {
       }
   const jump = (turnId: string) =>
     document.getElementById(`turn-${turnId}`)?.scrollIntoView({ block: "start" });
+  const plan = planOf(turns);
   return <aside class="rail" aria-label="Outline">
+    {plan && <><h2>Plan</h2><Plan args={plan.args} /></>}
     <h2>Turns</h2>
     <ol class="outline">{turns.map((turn) => <li key={turn.turnId}>
       <button type="button" onClick={() => jump(turn.turnId)}>
