@@ -144,7 +144,8 @@ class Story {
 
   // Facts of the engineer's own turn.
   void take_own(const Envelope& fact, const Said& said) {
-    if (fact.type == "item.completed" && said.kind == "todo") reached("plan", "four steps");
+    if (fact.type == "item.completed" && said.kind == "todo" && step_ == "plan")
+      reached("plan", "four steps");
     if (fact.type == "process.completed" && said.exit_code.value_or(0) != 0)
       reached("failing test", fmt::format("exit code {}", *said.exit_code));
     if (fact.type == "artifact.changed" && step_ == "fix")
