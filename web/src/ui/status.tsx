@@ -45,6 +45,6 @@ export function Status({ word, quiet, tone = toneOf(word) }:
   { word: string; quiet?: boolean; tone?: Tone }) {
   return <span class={`status tone-${tone} ${quiet ? "status-quiet" : ""}`}
     title={meanings[word] ?? ""}>
-    <Shape tone={tone} />{word}
+    <Shape tone={tone} />{word.slice(0, 40)}
   </span>;
 }

@@ -190,11 +190,11 @@ export function ApprovalCard({ action, link, onAnswered, past, asker }: {
           (yes(decision) && needsForm && formProblem(asked.schema, payload) !== "")}
         title={blocked || (steady ? "" : "Buttons work half a second after the card appears.")}
         onClick={() => decide(decision)}>
-        {armed === decision ? `Confirm: ${decision}` : decision}</button>)}
+        {armed === decision ? "Confirm: " : ""}{oneLine(decision, 40)}</button>)}
       {armed && !sent && <button type="button" class="button" onClick={() => setArmed("")}>
         Not yet</button>}
       <span class="approval-note" role="status">
-        {sent && !problem ? `Sent: ${sent}. The card leaves when the log has it.` : problem}
+        {sent && !problem ? `Sent: ${oneLine(sent, 40)}. The card leaves when the log has it.` : problem}
         {armed && !sent && "This asks twice. Read it once more, then confirm."}
         {!sent && !armed && blocked}
       </span>
@@ -215,10 +215,10 @@ function Scopes({ scopes, scope, rules, rule, group, onScope, onRule, disabled }
   return <fieldset class="scopes" disabled={disabled} aria-labelledby={`for-${group}`}>
     {scopes.map((each) => <label key={each}><input type="radio" name={`scope-${group}`}
       checked={scope === each} onChange={() => onScope(each as AnswerScope)} />
-      {scopeWords[each] ?? each}</label>)}
+      {scopeWords[each] ?? oneLine(each, 40)}</label>)}
     {scope !== "once" && rules.length > 0 && <label class="rule">as the rule{" "}
       <select value={rule || rules[0]!} onChange={(event) => onRule(event.currentTarget.value)}>
-        {rules.map((each) => <option key={each} value={each}>{safeText(each)}</option>)}
+        {rules.map((each) => <option key={each} value={each}>{oneLine(each, 100)}</option>)}
       </select></label>}
   </fieldset>;
 }
