@@ -144,6 +144,35 @@ test("nothing moves while an answer streams in", async () => {
   await page.close();
 });
 
+test("little moves while a view loads", async () => {
+  await world.submit("loads", "Tell me", { model: "long" });
+  await world.fact("loads", (e) => e.type === "turn.completed");
+  const page = await browser.page(world, "loads");
+  await page.addInitScript(() => {
+    window.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) window.shifted += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  for (const view of ["", "/log", "/tasks", "/usage", "/policy"]) {
+    await page.goto(`${world.url}/#/session/loads${view}`);
+    await page.reload();
+    await state(page, "live");
+    await page.waitForTimeout(700);
+    const shifted = await page.evaluate(() => window.shifted);
+    assert.ok(shifted <= 0.05, `${view || "the timeline"} shifted by ${shifted}`);
+  }
+  for (const hash of ["#/", "#/inbox"]) {
+    await page.goto(`${world.url}/${hash}`);
+    await page.reload();
+    await state(page, "live");
+    await page.waitForTimeout(700);
+    const shifted = await page.evaluate(() => window.shifted);
+    assert.ok(shifted <= 0.05, `${hash} shifted by ${shifted}`);
+  }
+  await page.close();
+});
+
 test("a terminal is drawn as rows, and takes input", async () => {
   const page = await browser.page(world);
   await world.submit("term", "Start it", { model: "terminal", mode: "bypass" });

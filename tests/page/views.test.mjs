@@ -1,7 +1,7 @@
 // Every view, in both themes, wide and narrow, empty and full: nothing that axe, the content policy
 // or the console complains about, and nothing wider than the screen.
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { Browser, show, state, violations, World } from "./browser.mjs";
@@ -21,6 +21,9 @@ const scripts = {
   sub: [{ text: "It looks right." }],
   ask: [{ text: "May I?", toolCalls: [{ name: "shell",
     args: { command: "rm -rf build && git push --force origin main" } }] }],
+  big: [{ toolCalls: [{ name: "shell",
+    args: { command: "head -c 700000 /dev/zero | tr '\\0' x; printf '\\nend\\n'" } }] },
+  { text: "Printed." }],
   question: [{ toolCalls: [{ name: "ask_user", args: { question: "Which database?",
     choices: ["SQLite", "Postgres"] } }] }],
 };
@@ -131,6 +134,25 @@ test("the timeline shows what the log says", async () => {
   assert.deepEqual(words, ["wo", "hree"], "the change within the line is marked");
   const events = await world.call("list_events", { sessionId: "full", limit: 1000 });
   await page.locator("[data-testid=as-of]").getByText(String(events.asOfSequence)).waitFor();
+});
+
+test("a stored output is read in pieces, clipped and saved as a file", async () => {
+  await world.submit("big", "Print", { model: "big", mode: "bypass" });
+  await world.fact("big", (e) => e.type === "turn.completed");
+  await show(page, "#/session/big");
+  await page.locator(".steps summary").first().click();
+  await page.getByText("Stored output").first().click();
+  const stored = page.locator(".stored");
+  await stored.getByText("the first 256.0 KiB").waitFor();
+  await stored.getByText(/… \(\d[\d,]* more characters\)/).first().waitFor();
+  await stored.getByRole("button", { name: "Show more" }).click();
+  await stored.getByText("the first 512.0 KiB").waitFor();
+  const download = page.waitForEvent("download");
+  await stored.getByRole("button", { name: "Save as a file" }).click();
+  const file = await readFile(await (await download).path());
+  assert.equal(file.length, 700_005);
+  assert.equal(file.subarray(-5).toString(), "\nend\n");
+  assert.deepEqual(browser.problems.splice(0), []);
 });
 
 test("a fact is shown with the bytes that the server sent", async () => {

@@ -80,3 +80,18 @@ export function oneLine(text: string, max = 160): string {
   const line = safeText(text.replace(/\s+/g, " ").trim());
   return line.length > max ? `${line.slice(0, max - 1)}…` : line;
 }
+
+const lineMax = 2_000;
+
+// Very long lines are shortened: a browser takes seconds to lay them out.
+export function clipLines(text: string): string {
+  if (text.length <= lineMax) return safeText(text);
+  return safeText(text.split("\n").map((line) => (line.length <= lineMax ? line
+    : `${line.slice(0, lineMax)}… (${count(line.length - lineMax)} more characters)`)).join("\n"));
+}
+
+// Whether decoded bytes are hardly text: they have a NUL, or many that are no UTF-8.
+export function looksBinary(text: string): boolean {
+  const start = text.slice(0, 8_192);
+  return start.includes("\u0000") || start.split("\ufffd").length - 1 > start.length / 20 + 1;
+}

@@ -50,7 +50,8 @@ export function Agents({ shown }: { shown: Shown }) {
   const threads = new Set(all.map((each) => each.threadId));
   const roots = all.filter((each) => !threads.has(each.parentThreadId));
   return <div data-testid="subagent-tree">
-    {all.length === 0 && <Empty title="No subagents">
+    {all.length === 0 && <Empty title="No subagents" command={shown.past ? ""
+      : `agentrt run --session ${shown.log.sessionId} "Have a colleague review this"`}>
       A subagent appears here when the agent delegates a part of its work.</Empty>}
     <ul class="nodes nodes-root">{roots.map((each) =>
       <Agent key={each.subagentId} agent={each} shown={shown} />)}</ul>

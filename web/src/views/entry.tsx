@@ -1,9 +1,8 @@
 // One entry of the timeline: a text, a tool call with its output, a change of a file, an approval.
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { client } from "../auth";
+import { useMemo } from "preact/hooks";
 import { subject } from "../log/fold_tools";
 import type { Entry, Turn } from "../log/view";
-import { bytes, duration, oneLine, safeText, withoutAnsi } from "../text/format";
+import { bytes, clipLines, duration, oneLine, safeText, withoutAnsi } from "../text/format";
 import { Diff } from "../text/diff";
 import { Markdown } from "../text/markdown";
 import { Fold, shortId, Time } from "../ui/parts";
@@ -11,31 +10,9 @@ import { Shape, Status, toneOf } from "../ui/status";
 import { ApprovalCard, question } from "./approval";
 import { Chain } from "./chain";
 import type { Shown } from "./session";
+import { Stored } from "./stored";
 
 const outputShown = 16 * 1024;      // characters of an output in the timeline
-const outputReadMax = 256 * 1024;   // bytes of a stored output that are read at once
-
-// Bytes behind a ref, read when they are asked for.
-function Stored({ outputRef }: { outputRef: string }) {
-  const [text, setText] = useState<string | null>(null);
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    const abort = new AbortController();
-    void (async () => {
-      let found = "";
-      const decoder = new TextDecoder();
-      const pieces = client.value!.output(outputRef,
-        { end: outputReadMax, signal: abort.signal });
-      for await (const piece of pieces) found += decoder.decode(piece, { stream: true });
-      setText(found);
-    })().catch((error: Error) => { if (!abort.signal.aborted) setProblem(error.message); });
-    return () => abort.abort();
-  }, [outputRef]);
-  if (problem) return <p class="error-text">{problem}</p>;
-  if (text === null) return <p class="muted">Reading…</p>;
-  if (text.startsWith("diff --git") || text.startsWith("--- ")) return <Diff diff={text} />;
-  return <pre class="output" tabIndex={0}>{safeText(withoutAnsi(text))}</pre>;
-}
 
 function Output({ text, clipped }: { text: string; clipped: number }) {
   return useMemo(() => {
@@ -44,7 +21,7 @@ function Output({ text, clipped }: { text: string; clipped: number }) {
     const hidden = clipped + plain.length - tail.length;
     return <pre class="output" tabIndex={0}>
       {hidden > 0 && <span class="muted">({bytes(hidden)} before this are in the log){"\n"}</span>}
-      {safeText(tail)}</pre>;
+      {clipLines(tail)}</pre>;
   }, [text, clipped]);
 }
 

@@ -52,7 +52,8 @@ export function Policy({ shown }: { shown: Shown }) {
         {each.by && <span class="muted">by {oneLine(each.by, 60)}</span>} <Time at={each.at} />
       </li>)}</ul></section>}
     <section><h2 class="group">Decisions <span class="count">{decided.length}</span></h2>
-      {decided.length === 0 && <Empty title="No decisions yet">
+      {decided.length === 0 && <Empty title="No decisions yet" command={shown.past ? ""
+        : `agentrt explain --session ${shown.log.sessionId} -- "git push --force"`}>
         Every call of a tool is judged; the judgement appears here.</Empty>}
       <div class="decisions">{decided.slice(0, decisionsShown).map((each) => {
         const entry = shown.view.entries.get(each.toolCallId ?? "");

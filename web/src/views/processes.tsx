@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { can, client } from "../auth";
 import type { Process } from "../log/view";
-import { bytes, duration, now, oneLine, safeText, withoutAnsi } from "../text/format";
+import { bytes, clipLines, duration, now, oneLine, withoutAnsi } from "../text/format";
 import { Button, Copy, Empty, Problem, shortId, Time } from "../ui/parts";
 import { Status } from "../ui/status";
 import type { Shown } from "./session";
@@ -71,7 +71,7 @@ function Row({ process, shown }: { process: Process; shown: Shown }) {
         : <pre class="output" data-testid="terminal" tabIndex={0}>
           {process.clipped > 0 && <span class="muted">({bytes(process.clipped)} before this are in
             the log){"\n"}</span>}
-          {safeText(withoutAnsi(process.output)) || <span class="muted">No output yet</span>}</pre>}
+          {clipLines(withoutAnsi(process.output)) || <span class="muted">No output yet</span>}</pre>}
       {running && !shown.past && <Input process={process} shown={shown} />}
     </>}
     {running && !shown.past && <div class="node-foot">
@@ -88,7 +88,8 @@ export function Processes({ shown }: { shown: Shown }) {
   const running = all.filter((each) => each.status === "running");
   const rest = all.filter((each) => each.status !== "running");
   return <div class="cards">
-    {all.length === 0 && <Empty title="No processes">
+    {all.length === 0 && <Empty title="No processes" command={shown.past ? ""
+      : `agentrt run --session ${shown.log.sessionId} "Run the tests"`}>
       A process appears here when an agent runs a command.</Empty>}
     {running.length > 0 && <h2 class="group">Running{" "}
       <span class="count">{running.length}</span></h2>}

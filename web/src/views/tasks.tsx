@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { client } from "../auth";
 import type { Job, Task, View } from "../log/view";
-import { duration, oneLine, plural, safeText } from "../text/format";
+import { count, duration, oneLine, plural, safeText } from "../text/format";
 import { Button, Copy, Empty, Fold, shortId, Time } from "../ui/parts";
 import { Status } from "../ui/status";
 import type { Shown } from "./session";
@@ -113,13 +113,31 @@ function JobView({ job, shown }: { job: Job; shown: Shown }) {
   </article>;
 }
 
+// Too many for a graph: how many there are of each status, and the newest ones as a list.
+function Many({ tasks, sessionId }: { tasks: Task[]; sessionId: string }) {
+  const counts = new Map<string, number>();
+  for (const task of tasks) counts.set(task.status, (counts.get(task.status) ?? 0) + 1);
+  const newest = [...tasks].sort((a, b) => b.sequence - a.sequence).slice(0, nodesMax);
+  return <>
+    <p class="node-meta task-counts">{[...counts].sort((a, b) => b[1] - a[1]).map(([status, many]) =>
+      <span key={status}><Status word={status} /> {count(many)}</span>)}</p>
+    <ul class="items">{newest.map((task) => <li key={task.taskId}><Status word={task.status} quiet />
+      <span>{oneLine(task.title, 140)}</span>
+      {task.attempts.length > 1 && <span class="tag">{plural(task.attempts.length, "attempt")}</span>}
+      <Copy text={task.taskId} label={shortId(task.taskId)} /></li>)}</ul>
+    <p class="muted">{plural(tasks.length, "task")}; the newest {newest.length} are listed.</p>
+    <Copy text={`agentrt tasks --session ${sessionId}`} class="command" />
+  </>;
+}
+
 export function Tasks({ shown }: { shown: Shown }) {
   const { view } = shown;
   const [all, setAll] = useState(false);
   const roots = childrenOf(view, undefined, all);
   const jobs = [...view.jobs.values()];
   const hidden = [...view.tasks.values()].filter((task) => task.visibility === "internal").length;
-  const tooMany = view.tasks.size > nodesMax;
+  const known = [...view.tasks.values()].filter((task) => all || task.visibility !== "internal");
+  const tooMany = known.length > nodesMax;
   return <div class="tasks">
     {jobs.length > 0 && <section>
       <h2 class="group">Jobs <span class="count">{jobs.length}</span></h2>
@@ -130,13 +148,12 @@ export function Tasks({ shown }: { shown: Shown }) {
         onChange={(event) => setAll(event.currentTarget.checked)} />also those of turns ({hidden})
       </label>}</h2>
       <div data-testid="task-graph">
-        {roots.length === 0 && <Empty title="No tasks" command={'agentrt call create_task \'{…}\''}>
+        {roots.length === 0 && <Empty title="No tasks" command={`agentrt call create_task '${
+          JSON.stringify({ sessionId: shown.log.sessionId, objective: "…" })}'`}>
           A task is a goal that agents and people work on, with attempts and dependencies.</Empty>}
-        <ul class={`nodes nodes-root ${tooMany ? "nodes-list" : ""}`}>
-          {roots.slice(-nodesMax).map((task) =>
-            <Node key={task.taskId} task={task} shown={shown} all={all} depth={0} />)}</ul>
-        {tooMany && <p class="muted">{plural(view.tasks.size, "task")}; the newest {nodesMax} are
-          shown. agentrt tasks lists all.</p>}
+        {tooMany ? <Many tasks={known} sessionId={shown.log.sessionId} />
+          : <ul class="nodes nodes-root">{roots.map((task) =>
+            <Node key={task.taskId} task={task} shown={shown} all={all} depth={0} />)}</ul>}
       </div></section>
   </div>;
 }

@@ -41,7 +41,8 @@ export function Usage({ shown }: { shown: Shown }) {
     total.output += row.output;
     total.requests += row.requests;
   }
-  if (rows.length === 0) return <Empty title="Nothing was spent">
+  if (rows.length === 0) return <Empty title="Nothing was spent" command={shown.past ? ""
+    : `agentrt run --session ${shown.log.sessionId} "…"`}>
     Tokens appear here when a model has answered.</Empty>;
   return <div class="usage">
     <div class="totals">
