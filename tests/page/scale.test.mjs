@@ -106,3 +106,22 @@ test("the timeline and the past of a long session stay small", async () => {
     "the next fact", 5_000);
   assert.deepEqual(browser.problems, []);
 });
+
+test("more than 300 tasks are a list with counts", async () => {
+  await world.call("create_session", { sessionId: "many" });
+  for (let first = 0; first < 310; first += 62) {
+    const calls = Array.from({ length: 62 }, (_, at) => ({ jsonrpc: "2.0", id: at,
+      method: "create_task", params: { sessionId: "many", taskId: `many_${first + at}`,
+        objective: `step ${first + at}` } }));
+    const reply = await fetch(`${world.url}/v1/rpc`, { method: "POST", body: JSON.stringify(calls),
+      headers: { Authorization: `Bearer ${world.token}`, "Content-Type": "application/json" } });
+    assert.ok((await reply.json()).every((each) => each.result));
+  }
+  const plain = await browser.page(world);
+  await show(plain, "#/session/many/tasks");
+  await plain.getByText("310 tasks; the newest 300 are listed.").waitFor();
+  await plain.locator(".task-counts").getByText("310").waitFor();
+  await plain.getByText("step 309").waitFor();
+  assert.equal(await plain.getByText("step 9", { exact: true }).count(), 0);
+  assert.ok(await plain.evaluate(() => document.querySelectorAll("*").length) < 2 * elementsMax);
+});
