@@ -2,7 +2,8 @@
 import { useMemo } from "preact/hooks";
 import { subject } from "../log/fold_tools";
 import type { Entry, Turn } from "../log/view";
-import { bytes, clipLines, duration, oneLine, safeText, withoutAnsi } from "../text/format";
+import { bytes, clipLines, duration, oneLine, plural, safeText, withoutAnsi }
+  from "../text/format";
 import { Diff } from "../text/diff";
 import { Markdown } from "../text/markdown";
 import { Fold, shortId, Time } from "../ui/parts";
@@ -27,10 +28,14 @@ function Output({ text, clipped }: { text: string; clipped: number }) {
 
 interface Step { step?: string; text?: string; title?: string; status?: string }
 
-export function Plan({ args }: { args: unknown }) {
+function stepsOf(args: unknown): Step[] {
   const given = args as { plan?: Step[]; steps?: Step[] } | undefined;
-  const steps = given?.plan ?? given?.steps ?? [];
-  if (!Array.isArray(steps)) return null;
+  const steps = given?.plan ?? given?.steps;
+  return Array.isArray(steps) ? steps.filter((each) => typeof each === "object" && each) : [];
+}
+
+export function Plan({ args }: { args: unknown }) {
+  const steps = stepsOf(args);
   return <ol class="plan">{steps.map((each, at) => <li key={at} class={`plan-${each.status ?? ""}`}>
     {each.status === "completed" ? <Shape tone="succeeded" />
       : each.status === "in_progress" ? <Shape tone="running" /> : <span class="plan-open" />}
@@ -47,7 +52,12 @@ export function isStep(entry: Entry, shown: Shown): boolean {
 
 function ToolLine({ entry }: { entry: Entry }) {
   const text = subject(entry.args);
-  if (entry.kind === "todo") return <code><b>Plan</b></code>;
+  if (entry.kind === "todo") {
+    const steps = stepsOf(entry.args);
+    const done = steps.filter((each) => each.status === "completed").length;
+    return <code><b>Plan</b> {done > 0 ? `${done} of ${steps.length} done`
+      : plural(steps.length, "step")}</code>;
+  }
   if (entry.kind === "command")
     return <code><span class="muted">$ </span>{oneLine(text, 200)}</code>;
   return <code><b>{oneLine(entry.toolName ?? entry.kind, 60)}</b> {oneLine(text, 200)}</code>;
