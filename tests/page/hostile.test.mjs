@@ -33,7 +33,8 @@ function valueOf(part, depth = 0) {
     case "boolean":
       return true;
     case "array":
-      return depth > depthMax ? [] : [valueOf(part.items, depth + 1), valueOf(part.items, depth + 1)];
+      return depth > depthMax ? []
+        : [valueOf(part.items, depth + 1), valueOf(part.items, depth + 1)];
     case "object":
     default: {
       const out = {};
@@ -47,8 +48,8 @@ function valueOf(part, depth = 0) {
   }
 }
 
-const ids = ["threadId", "turnId", "taskId", "runId", "attemptId", "stepId", "toolCallId", "actionId",
-  "processId", "jobId", "jobItemId", "subagentId", "modelRequestId", "artifactId"];
+const ids = ["threadId", "turnId", "taskId", "runId", "attemptId", "stepId", "toolCallId",
+  "actionId", "processId", "jobId", "jobItemId", "subagentId", "modelRequestId", "artifactId"];
 
 function facts() {
   const types = schema.allOf.map((each) => each.if.properties.type.const);

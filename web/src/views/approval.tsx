@@ -194,7 +194,8 @@ export function ApprovalCard({ action, link, onAnswered, past, asker }: {
       {armed && !sent && <button type="button" class="button" onClick={() => setArmed("")}>
         Not yet</button>}
       <span class="approval-note" role="status">
-        {sent && !problem ? `Sent: ${oneLine(sent, 40)}. The card leaves when the log has it.` : problem}
+        {sent && !problem
+          ? `Sent: ${oneLine(sent, 40)}. The card leaves when the log has it.` : problem}
         {armed && !sent && "This asks twice. Read it once more, then confirm."}
         {!sent && !armed && blocked}
       </span>

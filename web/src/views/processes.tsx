@@ -71,7 +71,8 @@ function Row({ process, shown }: { process: Process; shown: Shown }) {
         : <pre class="output" data-testid="terminal" tabIndex={0}>
           {process.clipped > 0 && <span class="muted">({bytes(process.clipped)} before this are in
             the log){"\n"}</span>}
-          {clipLines(withoutAnsi(process.output)) || <span class="muted">No output yet</span>}</pre>}
+          {clipLines(withoutAnsi(process.output)) ||
+            <span class="muted">No output yet</span>}</pre>}
       {running && !shown.past && <Input process={process} shown={shown} />}
     </>}
     {running && !shown.past && <div class="node-foot">

@@ -119,11 +119,14 @@ function Many({ tasks, sessionId }: { tasks: Task[]; sessionId: string }) {
   for (const task of tasks) counts.set(task.status, (counts.get(task.status) ?? 0) + 1);
   const newest = [...tasks].sort((a, b) => b.sequence - a.sequence).slice(0, nodesMax);
   return <>
-    <p class="node-meta task-counts">{[...counts].sort((a, b) => b[1] - a[1]).map(([status, many]) =>
-      <span key={status}><Status word={status} /> {count(many)}</span>)}</p>
-    <ul class="items">{newest.map((task) => <li key={task.taskId}><Status word={task.status} quiet />
+    <p class="node-meta task-counts">{[...counts].sort((a, b) => b[1] - a[1])
+      .map(([status, many]) =>
+        <span key={status}><Status word={status} /> {count(many)}</span>)}</p>
+    <ul class="items">{newest.map((task) => <li key={task.taskId}>
+      <Status word={task.status} quiet />
       <span>{oneLine(task.title, 140)}</span>
-      {task.attempts.length > 1 && <span class="tag">{plural(task.attempts.length, "attempt")}</span>}
+      {task.attempts.length > 1 && <span class="tag">
+        {plural(task.attempts.length, "attempt")}</span>}
       <Copy text={task.taskId} label={shortId(task.taskId)} /></li>)}</ul>
     <p class="muted">{plural(tasks.length, "task")}; the newest {newest.length} are listed.</p>
     <Copy text={`agentrt tasks --session ${sessionId}`} class="command" />
