@@ -21,6 +21,7 @@ import jobs  # noqa: E402
 import machine  # noqa: E402
 import models  # noqa: E402
 import packing  # noqa: E402
+import page  # noqa: E402
 import policy  # noqa: E402
 import sandbox  # noqa: E402
 import setting  # noqa: E402
@@ -33,7 +34,7 @@ import turns  # noqa: E402
 
 PARTS = {"facts": facts, "starts": starts, "turns": turns, "history": history, "commands": commands,
          "streams": streams, "models": models, "packing": packing, "sandbox": sandbox,
-         "policy": policy, "terminal": terminal, "tasks": tasks, "jobs": jobs}
+         "policy": policy, "terminal": terminal, "tasks": tasks, "jobs": jobs, "page": page}
 ON_REQUEST = {"build": build}  # too slow for every run
 
 
