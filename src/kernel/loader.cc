@@ -1,11 +1,8 @@
 #include "kernel/loader.h"
 
-#include <algorithm>
-#include <limits>
+#include "kernel/task_reads.h"
 
 #include <fmt/format.h>
-
-#include "kernel/task_reads.h"
 
 namespace agentrt::kernel {
 namespace {
@@ -24,22 +21,18 @@ Result<state::Session> from_snapshot(const store::Snapshot& snapshot, const Sess
   return view;
 }
 
-}  // namespace
-
-Result<void> fold_facts(store::Store& store, state::Session& view, Sequence up_to,
-                        const Folded& folded) {
-  while (view.sequence < up_to) {
-    const std::size_t wanted = std::min<std::size_t>(kPageEvents, up_to - view.sequence);
-    TRY_ASSIGN(const auto page, store.events(view.id, view.sequence, wanted, kPageBytes));
+Result<void> fold_tail(store::Store& store, state::Session& view, const SessionId& session) {
+  for (;;) {
+    TRY_ASSIGN(const auto page, store.events(session, view.sequence, kPageEvents, kPageBytes));
     if (page.empty()) return {};
     for (const store::Event& stored : page) {
       TRY_ASSIGN(const schema::Fact fact, schema::decode(stored.event));
       state::fold(view, fact);
-      if (folded) TRY(folded(fact));
     }
   }
-  return {};
 }
+
+}  // namespace
 
 Result<Loaded> load(store::Store& store, const SessionId& session, std::size_t task_depth_max) {
   Loaded loaded;
@@ -54,7 +47,7 @@ Result<Loaded> load(store::Store& store, const SessionId& session, std::size_t t
     else
       loaded.repaired = view.error().message;
   }
-  TRY(fold_facts(store, loaded.view, std::numeric_limits<Sequence>::max(), {}));
+  TRY(fold_tail(store, loaded.view, session));
   if (!snapshot && loaded.view.snapshot > 0) loaded.repaired = "missing";
   TRY_ASSIGN(loaded.tasks, tasks_of_turns(store, loaded.view, task_depth_max));
   return loaded;

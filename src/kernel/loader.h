@@ -2,7 +2,6 @@
 // it, or all facts if there is no usable snapshot. Blocks; runs on a worker. The lanes use it.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -24,13 +23,6 @@ struct Loaded {
 // For a session that does not exist, returns an empty view (Session::exists() is false). Errors:
 // those of the store; `internal` if a fact is damaged.
 Result<Loaded> load(store::Store& store, const SessionId& session, std::size_t task_depth_max);
-
-// Folds the facts after those of the view, up to and with `up_to`, and calls `folded` after each;
-// an error of it ends the fold. Errors: those of the store and of `folded`; `internal` if a fact is
-// damaged.
-using Folded = std::function<Result<void>(const schema::Fact& fact)>;
-Result<void> fold_facts(store::Store& store, state::Session& view, Sequence up_to,
-                        const Folded& folded);
 
 // Derives the index rows of `session` again from its whole log and replaces the stored ones;
 // drops its snapshot. The simulation uses it to check that index rows follow from the log.

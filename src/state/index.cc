@@ -408,7 +408,7 @@ std::string thread_row_id(const SessionId& session, const ThreadId& thread) {
   return session.text() + "/" + thread.text();
 }
 
-std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
+std::vector<ObjectRow> index(const Session& session, const Fact& fact, RowUse use) {
   if (auto rows = own_rows(session, fact)) return *std::move(rows);
   std::vector<ObjectRow> rows;
   const auto* updated = std::get_if<ThreadUpdated>(&fact.payload);
@@ -420,7 +420,8 @@ std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   const Turn* turn = turn_changes && thread ? find_turn(*thread, fact.ids.turn_id) : nullptr;
   // A turn that ends while queued does not change the session's row.
   const bool waited = turn && ended(turn->status) && (!thread->last || turn != &*thread->last);
-  if (sessions_row_changes(fact.payload) && !waited) rows.push_back(session_row(session));
+  if (use == RowUse::store && sessions_row_changes(fact.payload) && !waited)
+    rows.push_back(session_row(session));
   // The row of an item represents its turn.
   if (turn && fact.ids.job_item_id.empty()) rows.push_back(turn_row(*turn));
   return rows;

@@ -96,8 +96,13 @@ inline constexpr std::string_view kFolderModeKind = "folder_mode";
 inline constexpr std::string_view kInForce = "in_force";
 inline constexpr std::string_view kWithdrawn = "withdrawn";
 
+// What rows are for. past: for a reply about the session as it was, which has no row of the session
+// itself. Such a row changes with every status, so it is left out.
+enum class RowUse { store, past };
+
 // REQUIRES: `fact` was the last one folded into `session`.
-std::vector<ObjectRow> index(const Session& session, const schema::Fact& fact);
+std::vector<ObjectRow> index(const Session& session, const schema::Fact& fact,
+                             RowUse use = RowUse::store);
 // The rows of the tasks that facts have changed (fold_tasks()), as they are now.
 std::vector<ObjectRow> task_rows(const Tasks& tasks, const TaskChanges& changes);
 

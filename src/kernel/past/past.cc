@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "kernel/loader.h"
 #include "kernel/models/models.h"
+#include "kernel/past/pages_ahead.h"
 #include "kernel/reads.h"
 #include "kernel/session_reads.h"
 
@@ -66,13 +66,20 @@ Result<Past> fold_past(const PastSource& source, const SessionId& session, Seque
   past.rows = std::make_unique<PastStore>(source.store, session, at, std::move(turns));
   state::Tasks tasks;
   state::TaskChanges changed;
-  TRY(fold_facts(source.store, past.view, at, [&](const Fact& fact) -> Result<void> {
+  PagesAhead pages(source.store, session, at);
+  for (;;) {
+    TRY_ASSIGN(const auto page, pages.next());
+    if (page.empty()) break;
     if (source.stopped) return fail(Code::unavailable, "the runtime stops");
-    for (state::ObjectRow& row : state::index(past.view, fact)) past.rows->put(std::move(row));
-    state::fold_tasks(tasks, fact, changed);
-    changed.set_aside.clear();
-    return {};
-  }));
+    for (const store::Event& stored : page) {
+      TRY_ASSIGN(const Fact fact, decode(stored.event));
+      state::fold(past.view, fact);
+      for (state::ObjectRow& row : state::index(past.view, fact, state::RowUse::past))
+        past.rows->put(std::move(row));
+      state::fold_tasks(tasks, fact, changed);
+      changed.set_aside.clear();
+    }
+  }
   std::erase_if(changed.tasks, [&](const TaskId& id) { return !listed(*tasks.find(id)); });
   for (state::ObjectRow& row : state::task_rows(tasks, changed)) past.rows->put(std::move(row));
   past.rows->finish();
