@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/base64.h"
 #include "base/digest.h"
 
 namespace agentrt::websocket {
@@ -93,17 +94,6 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(size);
   }
   return true;
-}
-
-std::string base64(std::string_view bytes) {
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::string_view group = bytes.substr(at, 3);
-    const auto bits = static_cast<std::uint32_t>(big_endian(group) << 8 * (3 - group.size()));
-    for (std::size_t i = 0; i < 4; ++i)
-      out += i <= group.size() ? kBase64[bits >> (18 - 6 * i) & 63] : '=';
-  }
-  return out;
 }
 
 bool is_key(std::string_view text) {

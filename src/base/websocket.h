@@ -92,8 +92,6 @@ std::uint16_t close_code_of(std::string_view payload);
 std::string accept_of(std::string_view key);
 // Whether the text is a Sec-WebSocket-Key: 16 bytes in base64.
 bool is_key(std::string_view text);
-// Encodes in base64, with padding.
-std::string base64(std::string_view bytes);
 // Whether the text is valid UTF-8.
 bool is_utf8(std::string_view text);
 

@@ -39,9 +39,6 @@ TEST_CASE("the accept value of the RFC's example") {
   CHECK(is_key("dGhlIHNhbXBsZSBub25jZQ=="));
   CHECK(!is_key("dGhlIHNhbXBsZSBub25jZQ="));
   CHECK(!is_key("dGhlIHNhbXBsZSBub25j Q=="));
-  CHECK(base64("a") == "YQ==");
-  CHECK(base64("ab") == "YWI=");
-  CHECK(base64("abc") == "YWJj");
 }
 
 TEST_CASE("messages of every length arrive whole, however the bytes are cut") {

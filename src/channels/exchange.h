@@ -20,6 +20,7 @@
 #include "channels/tokens.h"
 #include "channels/upgraded.h"
 #include "ports/client_environments.h"
+#include "ports/mcp_access.h"
 
 namespace agentrt::channels {
 
@@ -51,6 +52,7 @@ struct Services {
   // Ends the process; empty: it does not leave on request.
   const Leave& leave;
   ports::ClientEnvironments* environments;  // null: clients supply none
+  ports::McpAccess* mcp;                    // null: there are no MCP servers
   const ChannelLimits& channels;
 };
 

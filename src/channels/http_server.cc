@@ -64,6 +64,7 @@ class HttpServer::Network {
                   options_.problem,
                   options_.leave,
                   options_.environments,
+                  options_.mcp,
                   options_.limits.channels},
         context_{services_, options_.limits, options_.host_names,
                  [this](Connection& connection) { forget(connection); }},

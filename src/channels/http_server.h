@@ -39,6 +39,7 @@ struct HttpOptions {
   // For /v1/owner/leave; empty: the request is refused. Any thread.
   Leave leave;
   ports::ClientEnvironments* environments = nullptr;  // outlives the server; null: none are taken
+  ports::McpAccess* mcp = nullptr;                    // the same; null: no MCP servers
   Page page;                                          // empty: there is none
 };
 

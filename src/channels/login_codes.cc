@@ -46,7 +46,7 @@ Result<LoginCodes::Issued> LoginCodes::issue(const Identity& asker,
     return fail(Code::limit_exceeded,
                 fmt::format("{} login codes are open; use one, or wait {} seconds", kLoginCodesMax,
                             kLoginCodeTime.count() / 1'000));
-  TRY_ASSIGN(std::string code, random_token());
+  std::string code = random_token();
   open_.push_back({hash_of(code), asker.id, scopes, now + kLoginCodeTime});
   return Issued{std::move(code), std::move(scopes), tokens_.now() + kLoginCodeTime.count()};
 }

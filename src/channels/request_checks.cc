@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/url.h"
 #include "channels/limits.h"
 
 namespace agentrt::channels {
@@ -30,34 +31,6 @@ std::optional<std::string_view> without_port(std::string_view host) {
   if (colon == std::string_view::npos) return host;
   if (!is_port(host.substr(colon + 1))) return std::nullopt;
   return host.substr(0, colon);
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char l = lower(c);
-  return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
-}
-
-enum class Plus { stays, is_space };
-
-std::optional<std::string> decode(std::string_view text, Plus plus) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus == Plus::is_space) {
-      out += ' ';
-    } else if (text[i] != '%') {
-      out += text[i];
-    } else {
-      if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hex_digit(text[i + 1]);
-      const int low = hex_digit(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-  }
-  return out;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -182,10 +155,6 @@ std::optional<TraceId> trace_of(std::string_view traceparent) {
   return TraceId{std::string(trace)};
 }
 
-std::optional<std::string> percent_decoded(std::string_view text) {
-  return decode(text, Plus::stays);
-}
-
 Result<Target> read_target(std::string_view target) {
   if (!target.starts_with('/'))
     return fail(Code::invalid_params, "the request target is not a path");
@@ -193,26 +162,18 @@ Result<Target> read_target(std::string_view target) {
   Target out;
   path.remove_prefix(1);
   while (!path.empty()) {
-    auto segment = decode(next_part(path, '/'), Plus::stays);
+    auto segment = percent_decoded(next_part(path, '/'));
     if (!segment) return fail(Code::invalid_params, "the path has an invalid percent-encoding");
     out.path.push_back(*std::move(segment));
   }
-  while (!target.empty()) {
-    std::string_view pair = next_part(target, '&');
-    if (pair.empty()) continue;
-    auto name = decode(next_part(pair, '='), Plus::is_space);
-    auto value = decode(pair, Plus::is_space);
-    if (!name || !value)
-      return fail(Code::invalid_params, "the query has an invalid percent-encoding");
-    out.query.emplace_back(*std::move(name), *std::move(value));
-  }
+  auto query = form_decoded(target);
+  if (!query) return fail(Code::invalid_params, "the query has an invalid percent-encoding");
+  out.query = *std::move(query);
   return out;
 }
 
 const std::string* find(const Query& query, std::string_view name) {
-  for (const auto& [key, value] : query)
-    if (key == name) return &value;
-  return nullptr;
+  return find_field(query, name);
 }
 
 Result<std::uint64_t> read_number(std::string_view name, std::string_view text) {

@@ -40,9 +40,6 @@ inline constexpr std::string_view kWebSocketProtocol = "agentrt.v1";
 // The trace id in a W3C traceparent.
 std::optional<TraceId> trace_of(std::string_view traceparent);
 
-// Decodes percent escapes; nothing if one is invalid.
-std::optional<std::string> percent_decoded(std::string_view text);
-
 struct Target {
   std::vector<std::string> path;  // the decoded segments: /a/b -> a, b
   Query query;

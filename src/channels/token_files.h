@@ -1,7 +1,6 @@
 // channels/token_files.h: the two files that hold tokens. Only tokens.cc uses this.
 //
-// Every write is atomic: it writes and syncs a temporary file, moves it into place, and syncs the
-// folder. Errors are `unavailable` and name the file.
+// Every write is atomic (base/private_file.h). Errors are `unavailable` and name the file.
 #pragma once
 
 #include <string>
@@ -36,6 +35,6 @@ Result<std::vector<TokenRecord>> read_token_records(const std::string& data);
 Result<void> write_token_records(const std::string& data, const std::vector<TokenRecord>& records);
 
 // Generates the text of a new token.
-Result<std::string> random_token();
+std::string random_token();
 
 }  // namespace agentrt::channels

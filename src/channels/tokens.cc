@@ -134,8 +134,8 @@ Result<void> Tokens::store(const std::vector<Entry>& entries) const {
 Result<Tokens::Created> Tokens::create(const NewToken& wanted) {
   const Timestamp now = now_();
   TRY(check_wanted(wanted, now));
-  TRY_ASSIGN(std::string token, random_token());
-  TRY_ASSIGN(const std::string seed, random_token());
+  std::string token = random_token();
+  const std::string seed = random_token();
   FreshIds ids(now, std::stoull(seed.substr(0, 16), nullptr, 16));
   TokenView view{ids.next<TokenId>(), wanted.scopes, wanted.session_id, wanted.cwd,
                  wanted.name,         now,           wanted.expires_at, {}};

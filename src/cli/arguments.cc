@@ -37,6 +37,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+}  // namespace
+
 // The options of every command, accepted before or after its name.
 void add_shared(CLI::App& app, Arguments& out) {
   app.add_option("--data", out.data,
@@ -54,8 +56,6 @@ void add_shared(CLI::App& app, Arguments& out) {
       ->type_name("FILE");
   app.add_flag("--json", out.json, "Print JSON instead of text, also for errors");
 }
-
-}  // namespace
 
 void add_config(CLI::App& app, Arguments& out) {
   app.add_option("--config", out.config, "Read this file instead of the user configuration file")
@@ -475,6 +475,12 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
     if (!remove.cwd) remove.cwd = parsed.rules.cwd;
     return remove;
   }
+  if (got("mcp")) {
+    const CLI::App* mcp = app.get_subcommand("mcp");
+    if (mcp->got_subcommand("login")) return parsed.mcp_login;
+    if (mcp->got_subcommand("logout")) return parsed.mcp_logout;
+    return parsed.mcp_list;
+  }
   if (got("token")) {
     const CLI::App* token = app.get_subcommand("token");
     if (token->got_subcommand("create")) return parsed.token_create;
@@ -531,6 +537,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_jobs(app, parsed);
   add_others(app, parsed);
   add_remote(app, parsed);
+  add_mcp(app, parsed);
   add_tokens(app, parsed);
   add_validate(app, parsed);
   add_sandbox(app, parsed);

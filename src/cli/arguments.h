@@ -116,6 +116,19 @@ struct DemoArguments {
   bool keep = false;
   bool browser = false;
 };
+struct McpListArguments {
+  bool check = false;
+};
+struct McpLoginArguments {
+  std::string server;
+  std::vector<std::string> scopes;
+  bool open = false;
+  bool no_listen = false;
+  std::uint64_t timeout_s = 300;
+};
+struct McpLogoutArguments {
+  std::string server;
+};
 struct TokenListArguments {};
 struct TokenRevokeArguments {
   std::string token;
@@ -184,7 +197,8 @@ using Verb =
                  JobsArguments, AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments,
                  RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments,
                  OpenArguments, DemoArguments, CompactArguments, ForkArguments, RollbackArguments,
-                 RpcArguments, AttachArguments>;
+                 RpcArguments, AttachArguments, McpListArguments, McpLoginArguments,
+                 McpLogoutArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config, remote, token_file, ca_file;

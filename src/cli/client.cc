@@ -15,6 +15,8 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "base/base64.h"
+#include "base/url.h"
 #include "base/websocket.h"
 #include "schema/codec.h"
 #include "schema/commands/subagents.h"
@@ -267,7 +269,7 @@ Result<Upgraded> Client::upgrade(std::string_view target, std::string_view trans
   std::string key(16, '\0');
   std::random_device random;
   for (char& c : key) c = static_cast<char>(random());
-  key = websocket::base64(key);
+  key = base64(key);
   std::string more = fmt::format(
       "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
       "Sec-WebSocket-Key: {}\r\n",
@@ -318,18 +320,6 @@ Error error_of(const HttpReply& reply) {
       {}};
 }
 
-std::string url_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return out;
-}
+std::string url_escaped(std::string_view text) { return percent_encoded(text); }
 
 }  // namespace agentrt::cli

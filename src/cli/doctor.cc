@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "base/tls.h"
+#include "cli/mcp/replies.h"
 #include "cli/programs.h"
 #include "cli/verbs.h"
 #include "cli/views/checkup.h"
@@ -181,8 +183,45 @@ void check_trust(const config::Config& config, std::vector<Check>& checks) {
   }
 }
 
-// Checks only the configuration of MCP servers; whether they start is determined by a turn.
-void check_servers(const config::Config& config, const config::Environment& environment,
+// The names of the servers of which the owner has learned that they need a login. Without an owner,
+// none.
+std::set<std::string> servers_without_login(Context& context, const std::string& data) {
+  std::set<std::string> out;
+  const auto token = read_token(data);
+  const auto owner = runtime::read_owner(data);
+  if (!token || !owner || !*owner) return out;
+  const Client client(runtime::socket_path(data), *token);
+  const auto reply = ask_mcp_servers(context, client, false, std::nullopt);
+  const auto rows = reply ? read_mcp_servers(*reply) : std::unexpected(reply.error());
+  if (!rows) return out;
+  for (const McpServerRow& row : *rows)
+    if (row.state == "needs_login") out.insert(row.name);
+  return out;
+}
+
+Check check_server(const std::string& name, const config::McpServerConfig& server,
+                   const config::Environment& environment, const std::string& data,
+                   const std::set<std::string>& without_login) {
+  if (const auto why = runtime::unready(server, environment))
+    return {"server " + name, Health::bad, *why, "set it, or set enabled = false; see docs/mcp.md"};
+  if (!server.url) {
+    const std::string& program = server.command.front();
+    if (!program.contains('/') && !is_installed(program, environment("PATH").value_or("")))
+      return {"server " + name, Health::bad, program + " is not in any folder of PATH",
+              "install it, or correct its command; see docs/mcp.md"};
+    return {"server " + name, Health::good, program, ""};
+  }
+  const std::optional<bool> valid = runtime::logged_in(data, *server.url);
+  if (without_login.contains(name) || valid == false)
+    return {"server " + name, Health::bad,
+            *server.url + (valid == false ? ", its login has ended" : ", it needs a login"),
+            fmt::format("run agentrt mcp login {}", name)};
+  return {"server " + name, Health::good, *server.url + (valid ? ", logged in" : ""), ""};
+}
+
+// Checks only the configuration of MCP servers and the stored logins; whether they start is
+// determined by a turn, and by agentrt mcp list --check.
+void check_servers(Context& context, const config::Config& config, const std::string& data,
                    std::vector<Check>& checks) {
   std::map<std::string, config::McpServerConfig> servers = config.mcp_servers;
   config::UnusableServers untrusted, of_file;
@@ -192,28 +231,19 @@ void check_servers(const config::Config& config, const config::Environment& envi
     return file.trusted && file.path.ends_with(fmt::format("/{}", config::kServersFile));
   });
   if (!trusted) untrusted.merge(of_file);
-  for (const auto& [name, why] : untrusted)
-    checks.push_back({"server " + name, Health::good, "not started: " + why, ""});
+  for (const auto& [name, server] : untrusted)
+    checks.push_back({"server " + name, Health::good, "not started: " + server.why, ""});
   if (trusted)
-    for (const auto& [name, why] : of_file)
-      checks.push_back({"server " + name, Health::bad, why,
+    for (const auto& [name, server] : of_file)
+      checks.push_back({"server " + name, Health::bad, server.why,
                         fmt::format("correct it in {}", config::kServersFile)});
-  for (const auto& [name, server] : servers) {
-    if (!server.enabled) continue;
-    const std::string what = server.url ? *server.url : server.command.front();
-    if (const auto why = runtime::unready(server, environment))
-      checks.push_back(
-          {"server " + name, Health::bad, *why, "set it, or set enabled = false; see docs/mcp.md"});
-    else if (!server.url && !what.contains('/') &&
-             !is_installed(what, environment("PATH").value_or("")))
-      checks.push_back({"server " + name, Health::bad, what + " is not in any folder of PATH",
-                        "install it, or correct its command; see docs/mcp.md"});
-    else
-      checks.push_back({"server " + name, Health::good, what, ""});
-  }
+  const std::set<std::string> without_login = servers_without_login(context, data);
+  for (const auto& [name, server] : servers)
+    if (server.enabled)
+      checks.push_back(check_server(name, server, context.environment, data, without_login));
 }
 
-void check_config(const config::Config& config, const config::Environment& environment,
+void check_config(Context& context, const config::Config& config, const std::string& data,
                   std::vector<Check>& checks) {
   for (const config::ConfigFile& file : config.files)
     checks.push_back({fmt::format("{} configuration", file.layer), Health::good,
@@ -225,8 +255,8 @@ void check_config(const config::Config& config, const config::Environment& envir
                       "set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add [models.NAME] to the "
                       "configuration; see docs/models.md"});
   for (const auto& [name, model] : config.models)
-    checks.push_back(check_model(name, model, environment));
-  check_servers(config, environment, checks);
+    checks.push_back(check_model(name, model, context.environment));
+  check_servers(context, config, data, checks);
 }
 
 // The configuration with what the trusted files of its folder add. A store that cannot be read has
@@ -307,7 +337,7 @@ int examine(Context& context) {
   auto config = config_of(context, context.cwd);
   if (config) config = with_stored_trust(*std::move(config), *data, context.environment);
   if (config)
-    check_config(*config, context.environment, checks);
+    check_config(context, *config, *data, checks);
   else
     checks.push_back({"configuration", Health::bad, config.error().message, "correct the file"});
   checks.push_back(check_clock(*data));

@@ -23,6 +23,9 @@ struct Parsed {
   TokenCreateArguments token_create;
   TokenRevokeArguments token_revoke;
   OpenArguments open;
+  McpListArguments mcp_list;
+  McpLoginArguments mcp_login;
+  McpLogoutArguments mcp_logout;
   DemoArguments demo;
   SchemaArguments schema;
   ValidateArguments validate;
@@ -46,6 +49,8 @@ struct Parsed {
 // Adds a command with the options that every command has. `examples` is the end of its help.
 CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const std::string& about,
                    const std::string& examples);
+// Adds the options that every command has.
+void add_shared(CLI::App& app, Arguments& out);
 // Adds --config.
 void add_config(CLI::App& app, Arguments& out);
 
@@ -58,6 +63,8 @@ void add_jobs(CLI::App& app, Parsed& out);
 void add_history(CLI::App& app, Parsed& out);
 // Declares the commands of cli/page: open and demo.
 void add_page(CLI::App& app, Parsed& out);
+// Declares the commands of cli/mcp: mcp list, login and logout.
+void add_mcp(CLI::App& app, Parsed& out);
 // Declares the commands of cli/remote: rpc and attach.
 void add_remote(CLI::App& app, Parsed& out);
 

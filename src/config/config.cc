@@ -137,6 +137,7 @@ void set_unbounded(Config& config, const ConfigLayer& layer) {
       config.channels.*limit.member = given->second;
   for (const auto& [name, remote] : layer.remotes) config.remotes[name] = remote;
   if (layer.notify) config.notify = layer.notify->value;
+  if (layer.client_metadata_url) config.mcp.client_metadata_url = layer.client_metadata_url->value;
 }
 
 // Applies a trusted file completely, within the ceiling if there is one.
@@ -239,6 +240,7 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
   drop(layer.tls_cert, "server.tls_cert");
   drop(layer.tls_key, "server.tls_key");
   drop(layer.host_names, "server.host_names");
+  drop(layer.client_metadata_url, "mcp.client_metadata_url");
   for (const auto& [key, value] : layer.channels) keys.push_back("channels." + key);
   for (const auto& [name, remote] : layer.remotes) keys.push_back("remotes." + name);
   layer.channels.clear();

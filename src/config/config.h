@@ -69,6 +69,7 @@ struct McpServerConfig {
   std::map<std::string, std::string> env;
   std::map<std::string, std::string> headers;
   std::optional<std::string> bearer_token_env;
+  std::optional<McpOauthConfig> oauth;
   std::optional<std::string> cwd;
   bool enabled = true;
   std::optional<schema::SandboxMode> sandbox;
@@ -211,6 +212,7 @@ struct Config {
   ServerConfig server;
   ChannelConfig channels;
   std::map<std::string, RemoteConfig> remotes;
+  McpConfig mcp;
   // The laxest values that the host policy permits; absent if it sets none.
   std::optional<schema::PermissionMode> managed_mode;
   std::optional<schema::SandboxMode> managed_sandbox;

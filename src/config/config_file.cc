@@ -246,6 +246,29 @@ Result<void> read_models(const toml::table& table, ConfigLayer& layer) {
   return {};
 }
 
+Result<McpOauthConfig> read_oauth(const toml::table& table, const std::string& section_name,
+                                  const std::string& path) {
+  Section section(table, section_name, path);
+  McpOauthConfig out;
+  TRY_ASSIGN(const auto enabled, section.value<bool>("enabled"));
+  TRY_ASSIGN(auto scopes, section.value<std::vector<std::string>>("scopes"));
+  TRY_ASSIGN(out.client_id, section.value<std::string>("client_id"));
+  TRY_ASSIGN(out.client_secret_env, section.value<std::string>("client_secret_env"));
+  TRY_ASSIGN(const auto grant, section.value<OauthGrant>("grant"));
+  TRY_ASSIGN(out.private_key_file, section.value<std::string>("private_key_file"));
+  TRY_ASSIGN(out.signing_algorithm, section.value<std::string>("signing_algorithm"));
+  TRY_ASSIGN(out.authorization_server, section.value<std::string>("authorization_server"));
+  TRY_ASSIGN(const auto port, section.value<std::uint64_t>("redirect_port"));
+  TRY(section.finish());
+  out.enabled = enabled.value_or(true);
+  out.scopes = std::move(scopes).value_or(std::vector<std::string>{});
+  out.grant = grant.value_or(out.grant);
+  out.redirect_port = port.value_or(0);
+  if (const auto wrong = wrong_oauth(out))
+    return wrong_at(path, line_of(table), section_name, *wrong);
+  return out;
+}
+
 Result<McpServerConfig> read_server(const toml::table& table, const std::string& section_name,
                                     const std::string& path) {
   using Texts = std::vector<std::string>;
@@ -269,6 +292,11 @@ Result<McpServerConfig> read_server(const toml::table& table, const std::string&
   TRY_ASSIGN(server.tool_timeout_ms, section.value<std::uint64_t>("tool_timeout_ms"));
   TRY_ASSIGN(server.tools, section.value<Texts>("tools"));
   TRY_ASSIGN(auto disabled, section.value<Texts>("disabled_tools"));
+  if (const toml::node* found = section.node("oauth")) {
+    const toml::table* oauth = found->as_table();
+    if (oauth == nullptr) return section.wrong("oauth", *found, "must be a section of its own.");
+    TRY_ASSIGN(server.oauth, read_oauth(*oauth, section_name + ".oauth", path));
+  }
   TRY(section.finish());
   server.command = std::move(command).value_or(Texts{});
   server.env = std::move(env).value_or(NamedTexts{});
@@ -365,6 +393,19 @@ Result<void> read_channels(Section& section, ConfigLayer& layer) {
   return {};
 }
 
+Result<void> read_mcp(Section& section, ConfigLayer& layer) {
+  TRY(section.take("client_metadata_url", layer.client_metadata_url));
+  return check_mcp(layer);
+}
+
+Result<void> read_context(Section& section, ConfigLayer& layer) {
+  TRY(section.take("compact", layer.compact));
+  TRY(section.take("compact_at", layer.compact_at));
+  TRY(section.take("compact_model", layer.compact_model));
+  TRY(section.take("compact_timeout_ms", layer.compact_timeout_ms));
+  return check_context(layer);
+}
+
 Result<void> read_remotes(const toml::table& table, ConfigLayer& layer) {
   for (const auto& [key, node] : table) {
     const std::string name = fmt::format("remotes.{}", key.str());
@@ -439,11 +480,7 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("bytes_max", layer.output_bytes_max));
     TRY(section.take("upload_bytes_max", layer.upload_bytes_max));
   } else if (name == "context") {
-    TRY(section.take("compact", layer.compact));
-    TRY(section.take("compact_at", layer.compact_at));
-    TRY(section.take("compact_model", layer.compact_model));
-    TRY(section.take("compact_timeout_ms", layer.compact_timeout_ms));
-    TRY(check_context(layer));
+    TRY(read_context(section, layer));
   } else if (name == "server") {
     TRY(section.take("listen", layer.listen));
     TRY(section.take("tls_cert", layer.tls_cert));
@@ -451,6 +488,8 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("host_names", layer.host_names));
   } else if (name == "channels") {
     TRY(read_channels(section, layer));
+  } else if (name == "mcp") {
+    TRY(read_mcp(section, layer));
   } else if (name == "redact") {
     TRY(section.take("names", layer.redact));
   } else if (name == "terminal") {
@@ -463,9 +502,9 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
 
 Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
   static const std::set<std::string> kSections = {
-      "models",  "routing",  "permissions", "sandbox",      "limits",   "runtime",
-      "outputs", "redact",   "hooks",       "mcp_servers",  "terminal", "context",
-      "server",  "channels", "remotes",     shell_section()};
+      "models",  "routing",  "permissions", "sandbox",     "limits",       "runtime",
+      "outputs", "redact",   "hooks",       "mcp_servers", "terminal",     "context",
+      "server",  "channels", "remotes",     "mcp",         shell_section()};
   ConfigLayer layer;
   layer.path = path;
   for (const auto& [key, node] : root) {

@@ -63,6 +63,7 @@ struct ConfigLayer {
   std::optional<Given<std::vector<std::string>>> host_names;
   std::map<std::string, std::uint64_t> channels;  // given limits of [channels], by key
   std::map<std::string, RemoteConfig> remotes;
+  std::optional<Given<std::string>> client_metadata_url;
   std::optional<Given<std::uint64_t>> keep_days;
   std::optional<Given<std::uint64_t>> output_bytes_max;
   std::optional<Given<std::uint64_t>> upload_bytes_max;

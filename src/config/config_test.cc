@@ -510,5 +510,45 @@ TEST_CASE("the user says how a conversation calls for attention, and a workspace
   CHECK(contains(files.error(), "terminal.notify"));
 }
 
+TEST_CASE("how to log in to an MCP server") {
+  Files files;
+  files.user(
+      "[mcp]\nclient_metadata_url = \"https://example.org/agentrt.json\"\n"
+      "[mcp_servers.a]\nurl = \"https://a.example/mcp\"\n[mcp_servers.a.oauth]\n"
+      "grant = \"client_credentials\"\nclient_id = \"ci\"\nclient_secret_env = \"S\"\n"
+      "scopes = [\"x\"]\nredirect_port = 4000\n");
+  const auto config = files.load();
+  REQUIRE(config);
+  const auto& oauth = config->mcp_servers.at("a").oauth;
+  REQUIRE(oauth);
+  CHECK(oauth->grant == OauthGrant::client_credentials);
+  CHECK(oauth->enabled);
+  CHECK(oauth->redirect_port == 4000);
+  CHECK(config->mcp.client_metadata_url == "https://example.org/agentrt.json");
+  files.workspace("[mcp]\nclient_metadata_url = \"https://evil.example/x\"\n");
+  CHECK(files.load()->mcp.client_metadata_url == "https://example.org/agentrt.json");
+}
+
+TEST_CASE("logins that cannot work are errors") {
+  const auto error = [](const std::string& oauth) {
+    Files files;
+    files.user("[mcp_servers.a]\nurl = \"https://a.example/mcp\"\n[mcp_servers.a.oauth]\n" + oauth);
+    return files.error();
+  };
+  CHECK(contains(error("grant = \"client_credentials\"\n"), "needs client_id"));
+  CHECK(contains(error("client_secret_env = \"S\"\n"), "no client_id"));
+  CHECK(contains(error("client_id = \"c\"\nclient_secret_env = \"S\"\nprivate_key_file = \"k\"\n"),
+                 "remove one"));
+  CHECK(contains(error("signing_algorithm = \"HS256\"\n"), "ES256 and RS256"));
+  CHECK(contains(error("signing_algorithm = \"RS256\"\n"), "no private_key_file"));
+  CHECK(contains(error("redirect_port = 70000\n"), "not a port"));
+  CHECK(contains(error("client_secret = \"plain\"\n"), "is not a known key"));
+  Files files;
+  files.user("[mcp]\nclient_metadata_url = \"http://example.org/x\"\n");
+  CHECK(contains(files.error(), "must be an https URL"));
+  files.user("[mcp_servers.a]\ncommand = [\"x\"]\n[mcp_servers.a.oauth]\nclient_id = \"c\"\n");
+  CHECK(contains(files.error(), "oauth has no effect"));
+}
+
 }  // namespace
 }  // namespace agentrt::config

@@ -1,5 +1,5 @@
-// config/connections.h: the sections [server], [channels] and [remotes.NAME]: how clients reach
-// this runtime, and how this client reaches others. A workspace file may set none of them.
+// config/connections.h: how clients reach this runtime ([server], [channels]), and how it reaches
+// others ([remotes.NAME], [mcp], [mcp_servers.NAME.oauth]). A workspace file may set only the last.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "schema/codec.h"
 
 namespace agentrt::config {
 
@@ -30,6 +31,30 @@ struct ChannelConfig {
   std::uint64_t ping_ms = 20'000;
 
   bool operator==(const ChannelConfig&) const = default;
+};
+
+BOOST_DEFINE_ENUM_CLASS(OauthGrant, authorization_code, client_credentials)
+
+// [mcp_servers.NAME.oauth]: how to log in to a server that requires it.
+struct McpOauthConfig {
+  bool enabled = true;
+  std::vector<std::string> scopes;
+  std::optional<std::string> client_id;
+  std::optional<std::string> client_secret_env;  // name of the variable that holds the secret
+  OauthGrant grant = OauthGrant::authorization_code;
+  std::optional<std::string> private_key_file;
+  std::optional<std::string> signing_algorithm;     // ES256 or RS256
+  std::optional<std::string> authorization_server;  // the only issuer that is accepted
+  std::uint64_t redirect_port = 0;                  // 0: any
+
+  bool operator==(const McpOauthConfig&) const = default;
+};
+
+// [mcp]
+struct McpConfig {
+  std::optional<std::string> client_metadata_url;  // of a document that the operator hosts
+
+  bool operator==(const McpConfig&) const = default;
 };
 
 // A runtime on another machine, for --remote NAME.

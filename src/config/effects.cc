@@ -42,6 +42,10 @@ void add_server(Effects& out, const std::string& name, const McpServerConfig& se
     std::string line = fmt::format("connects to the MCP server {}: {}", name, *server.url);
     if (server.bearer_token_env)
       line += fmt::format(", with the token in {}", *server.bearer_token_env);
+    if (server.oauth && server.oauth->client_secret_env)
+      line += fmt::format(", with the client secret in {}", *server.oauth->client_secret_env);
+    if (server.oauth && server.oauth->private_key_file)
+      line += fmt::format(", with the private key {}", *server.oauth->private_key_file);
     if (!server.headers.empty()) line += ", with the headers " + names_of(server.headers);
     return out.push_back(std::move(line));
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/url.h"
 #include "policy/folders.h"
 #include "policy/rules.h"
 
@@ -100,6 +101,15 @@ Result<void> check_shell_env(const ConfigLayer& layer) {
                                kShellValueBytesMax));
   }
   return {};
+}
+
+Result<void> check_mcp(const ConfigLayer& layer) {
+  const auto& given = layer.client_metadata_url;
+  const auto url = given ? parse_url(given->value) : std::nullopt;
+  if (!given || (url && url->scheme == "https" && url->path.size() > 1 && !url->has_fragment))
+    return {};
+  return wrong_at(layer.path, given->line, "mcp.client_metadata_url",
+                  "must be an https URL with a path.");
 }
 
 }  // namespace agentrt::config

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/jwt.h"
 #include "config/config_file.h"
 #include "schema/json.h"
 #include "schema/json_loose.h"
@@ -12,6 +13,9 @@ namespace agentrt::config {
 namespace {
 
 using schema::Json;
+
+constexpr std::uint64_t kPortMax = 65'535;
+constexpr std::size_t kScopesMax = 100;
 
 // .mcp.json, a format shared with other programs; unknown members are ignored.
 struct JsonFile {
@@ -77,11 +81,13 @@ void name_untrusted(const std::map<std::string, McpServerConfig>& servers, std::
   std::size_t named = 0;
   for (const auto& [name, _] : servers) {
     if (named++ == kMcpServersMax) break;
-    out.try_emplace(std::string(schema::utf8_prefix(name, kMcpServerNameBytesMax)), why);
+    out.try_emplace(std::string(schema::utf8_prefix(name, kMcpServerNameBytesMax)),
+                    UnusableServer{why, true});
   }
   if (servers.size() > kMcpServersMax)
-    out.try_emplace(std::string(file),
-                    fmt::format("it has {} more servers", servers.size() - kMcpServersMax));
+    out.try_emplace(std::string(file), UnusableServer{fmt::format("it has {} more servers",
+                                                                  servers.size() - kMcpServersMax),
+                                                      true});
 }
 
 }  // namespace
@@ -98,6 +104,7 @@ std::optional<std::string> wrong_server(const McpServerConfig& server) {
     return "has a url, so env, cwd, sandbox and network have no effect; remove them.";
   if (!server.url && (!server.headers.empty() || server.bearer_token_env))
     return "has a command, so headers and bearer_token_env have no effect; remove them.";
+  if (!server.url && server.oauth) return "has a command, so oauth has no effect; remove it.";
   for (const auto& [name, value] : server.env)
     if (!is_name(name)) return "has an env with an invalid variable name.";
   for (const auto& [name, value] : server.headers)
@@ -106,6 +113,25 @@ std::optional<std::string> wrong_server(const McpServerConfig& server) {
   if (server.wait_ms != 0)
     if (auto wrong = wrong_time(server.wait_ms, "wait_ms")) return wrong;
   return wrong_time(server.tool_timeout_ms, "tool_timeout_ms");
+}
+
+std::optional<std::string> wrong_oauth(const McpOauthConfig& oauth) {
+  const auto& algorithm = oauth.signing_algorithm;
+  if (algorithm && !jwt_algorithm_of(*algorithm))
+    return "has a signing_algorithm other than ES256 and RS256.";
+  if (algorithm && !oauth.private_key_file)
+    return "has a signing_algorithm but no private_key_file.";
+  if (oauth.client_secret_env && oauth.private_key_file)
+    return "has both client_secret_env and private_key_file; remove one.";
+  if ((oauth.client_secret_env || oauth.private_key_file) && !oauth.client_id)
+    return "has a secret or key but no client_id.";
+  if (oauth.grant == OauthGrant::client_credentials && !oauth.client_secret_env &&
+      !oauth.private_key_file)
+    return "has the grant client_credentials, which needs client_id, and client_secret_env or "
+           "private_key_file.";
+  if (oauth.redirect_port > kPortMax) return "has a redirect_port that is not a port.";
+  if (oauth.scopes.size() > kScopesMax) return fmt::format("has more than {} scopes.", kScopesMax);
+  return std::nullopt;
 }
 
 McpJson read_mcp_json(const std::string& text) {
@@ -156,14 +182,15 @@ Result<std::string> expanded(const std::string& text, const Environment& environ
 void add_workspace_servers(const ConfigSources& sources,
                            std::map<std::string, McpServerConfig>& servers, UnusableServers& out) {
   const auto file = read_workspace_file(sources.workspace, kServersFile, sources.trusted);
-  if (!file) return (void)out.emplace(kServersFile, file.error().message);
+  if (!file)
+    return (void)out.emplace(std::string(kServersFile), UnusableServer{file.error().message});
   if (!*file) return;
   McpJson read = read_mcp_json((*file)->text);
   if ((*file)->trust != Trust::given) {
     for (const auto& [name, _] : read.wrong) read.servers[name];
     return name_untrusted(read.servers, kServersFile, (*file)->trust, out);
   }
-  for (auto& [name, why] : read.wrong) out[name] = why;
+  for (auto& [name, why] : read.wrong) out[name] = {why};
   for (auto& [name, server] : read.servers) servers.try_emplace(name, std::move(server));
 }
 
@@ -187,6 +214,8 @@ std::vector<std::string> secret_names_of(const std::map<std::string, McpServerCo
   };
   for (const auto& [_, server] : servers) {
     if (server.bearer_token_env) names.push_back(*server.bearer_token_env);
+    if (server.oauth && server.oauth->client_secret_env)
+      names.push_back(*server.oauth->client_secret_env);
     for (const auto& [name, text] : server.headers) (void)expanded(text, heard);
   }
   return names;

@@ -20,6 +20,9 @@ inline constexpr std::size_t kMcpServerNameBytesMax = 64;
 // name; nullopt if it is valid.
 std::optional<std::string> wrong_server(const McpServerConfig& server);
 
+// The same for its oauth section.
+std::optional<std::string> wrong_oauth(const McpOauthConfig& oauth);
+
 // The servers of a .mcp.json, and the errors of invalid entries, by name.
 struct McpJson {
   std::map<std::string, McpServerConfig> servers;
@@ -30,7 +33,13 @@ McpJson read_mcp_json(const std::string& text);
 // Replaces ${NAME} and ${NAME:-default}. Fails with not_found if a variable is not set.
 Result<std::string> expanded(const std::string& text, const Environment& environment);
 
-using UnusableServers = std::map<std::string, std::string>;  // name -> reason
+struct UnusableServer {
+  std::string why;
+  bool untrusted = false;  // because its file is not trusted
+
+  bool operator==(const UnusableServer&) const = default;
+};
+using UnusableServers = std::map<std::string, UnusableServer>;  // by name
 
 // Adds the servers of the workspace's .mcp.json to `servers`, or to `out` if the file is not
 // trusted. A server of the configuration files takes precedence over one of the same name.

@@ -114,6 +114,17 @@ Decided tool_progress(const Session& view, const ReportToolProgress& report, Inp
   return accept(facts);
 }
 
+Decided tool_warning(const Session& view, const ReportToolWarning& report, Inputs inputs) {
+  const OpenCall open = find_open_call(view, report.turn, report.call);
+  if (!open) return Unchanged{};
+  Facts facts{view, inputs};
+  facts.add(scope_of(facts, open),
+            RuntimeWarning{.code = report.code,
+                           .message = std::string(utf8_prefix(report.message, kPreviewBytes)),
+                           .boot_id = {}});
+  return accept(facts);
+}
+
 // If the turn already waits for another action, the engine repeats the report later.
 Decided tool_asks(const Session& view, const ReportToolAsks& report, Inputs inputs) {
   const OpenCall open = find_open_call(view, report.turn, report.call);

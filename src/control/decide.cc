@@ -118,6 +118,9 @@ struct ReportTable {
   Decided operator()(const ReportToolProgress& r) {
     return tool_progress(view, r, std::move(inputs));
   }
+  Decided operator()(const ReportToolWarning& r) {
+    return tool_warning(view, r, std::move(inputs));
+  }
   Decided operator()(const ReportToolAsks& r) { return tool_asks(view, r, std::move(inputs)); }
   Decided operator()(const ReportCallEnded& r) { return call_ended(view, r, std::move(inputs)); }
   Decided operator()(const ReportUploaded& r) { return uploaded(view, r, std::move(inputs)); }

@@ -71,6 +71,7 @@ Decided process_notice(const Session&, const schema::ReportProcessNotice&, Input
 Decided tool_ended(const Session&, const schema::ReportProcessEnded&, Inputs);
 Decided file_change(const Session&, const schema::ReportFileChange&, Inputs);
 Decided tool_progress(const Session&, const schema::ReportToolProgress&, Inputs);
+Decided tool_warning(const Session&, const schema::ReportToolWarning&, Inputs);
 Decided tool_asks(const Session&, const schema::ReportToolAsks&, Inputs);
 Decided call_ended(const Session&, const schema::ReportCallEnded&, Inputs);
 Decided uploaded(const Session&, const schema::ReportUploaded&, Inputs);

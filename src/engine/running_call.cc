@@ -17,6 +17,8 @@ using namespace schema;
 
 namespace {
 
+constexpr std::size_t kWarningsMax = 8;  // facts per call
+
 std::string path_in(const state::ToolCall& call) {
   return tools::path_in(call.tool, call.args.text).value_or(".");
 }
@@ -162,6 +164,12 @@ class Engine::RunningCall::Listener final : public ports::ToolListener,
     progress_ = std::move(text);
     if (!telling_) tell();
   }
+  void on_warning(std::string code, std::string message) override {
+    if (!wanted_ || warned_ >= kWarningsMax) return;
+    ++warned_;
+    parts_.reports.report(
+        session_, ReportToolWarning{turn_, call_, std::move(code), std::move(message)}, {});
+  }
   void on_question(ports::ToolQuestion question) override {
     if (!wanted_) return;
     if (questions_.size() >= kServerQuestionsMax)
@@ -241,6 +249,7 @@ class Engine::RunningCall::Listener final : public ports::ToolListener,
   std::optional<Bound> bound_;  // set before the call starts, then only read
   std::optional<std::string> progress_;
   std::size_t told_ = 0;
+  std::size_t warned_ = 0;
   std::deque<ports::ToolQuestion> questions_;
   bool may_ask_;
   std::uint64_t answers_;  // number of the last answer passed on

@@ -142,6 +142,19 @@ void Redactor::add(std::vector<Secret> secrets) {
   });
 }
 
+void Redactor::add_passing(Secret secret) {
+  secret.passing = true;
+  known_.update([&](Known known) {
+    known.add(std::move(secret));
+    const auto passing = std::ranges::count_if(known.secrets, &Secret::passing);
+    if (static_cast<std::size_t>(passing) <= kPassingSecretsMax) return known;
+    known.secrets.erase(std::ranges::find_if(known.secrets, &Secret::passing));
+    Known rebuilt;
+    for (Secret& each : known.secrets) rebuilt.add(std::move(each));
+    return rebuilt;
+  });
+}
+
 void Redactor::Known::add(Secret secret) {
   while (secret.value.ends_with('\n') || secret.value.ends_with('\r')) secret.value.pop_back();
   const bool known = std::ranges::find(secrets, secret.value, &Secret::value) != secrets.end();

@@ -27,10 +27,12 @@ namespace agentrt::policy {
 struct Secret {
   std::string name;
   std::string value;
+  bool passing = false;
 };
 
 // Shorter values are too likely to occur in ordinary text, so they are not redacted.
 inline constexpr std::size_t kSecretBytesMin = 8;
+inline constexpr std::size_t kPassingSecretsMax = 1'000;
 
 // Searches for many patterns at once without reading every byte. Each pattern has at least
 // kSecretBytesMin bytes.
@@ -80,6 +82,9 @@ class Redactor {
 
   // Adds secrets; those that are known already are ignored.
   void add(std::vector<Secret> secrets);
+  // Adds a secret of limited life, such as a token that is renewed often. Of these the newest
+  // kPassingSecretsMax are known.
+  void add_passing(Secret secret);
 
   bool empty() const { return known_.load()->plain.empty(); }
   // Whether plain text contains a secret.

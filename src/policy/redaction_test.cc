@@ -154,4 +154,15 @@ TEST_CASE("looking through a payload costs little, and next to nothing without s
   CHECK(some < 20'000);
 }
 
+TEST_CASE("of passing secrets the newest are known, and of the others all") {
+  Redactor redactor{{{"API_KEY", kOther}}};
+  for (std::size_t i = 0; i <= kPassingSecretsMax; ++i)
+    redactor.add_passing({"login", "token-number-" + std::to_string(i) + "."});
+  CHECK(!redactor.redact("token-number-0."));
+  CHECK(redactor.redact("token-number-1.") == "[redacted:login]");
+  CHECK(redactor.redact("token-number-" + std::to_string(kPassingSecretsMax) + ".") ==
+        "[redacted:login]");
+  CHECK(redactor.redact(kOther) == "[redacted:API_KEY]");
+}
+
 }  // namespace agentrt::policy

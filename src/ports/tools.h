@@ -64,6 +64,8 @@ class ToolListener {
   virtual void on_change(schema::FileChange change, schema::KeptOutput diff,
                          std::optional<schema::KeptOutput> previous) = 0;
   virtual void on_progress(std::string text) = 0;
+  // `code`: of the fact runtime.warning that records it.
+  virtual void on_warning(std::string code, std::string message) = 0;
   virtual void on_question(ToolQuestion question) = 0;
   virtual void on_ended(ToolEnd end) = 0;
 };

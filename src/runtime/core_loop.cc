@@ -153,11 +153,4 @@ std::uint64_t SystemEntropy::draw() {
   return buffer_[--left_];
 }
 
-std::string random_bytes(std::size_t count) {
-  std::string bytes(count, '\0');
-  check(count <= 256 && ::getrandom(bytes.data(), count, 0) == static_cast<ssize_t>(count),
-        "the kernel gives randomness");
-  return bytes;
-}
-
 }  // namespace agentrt::runtime

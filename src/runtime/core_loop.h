@@ -102,7 +102,4 @@ class SystemEntropy final : public ports::Entropy {
   std::size_t left_ = 0;
 };
 
-// `count` random bytes; any thread.
-std::string random_bytes(std::size_t count);
-
 }  // namespace agentrt::runtime

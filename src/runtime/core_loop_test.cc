@@ -99,7 +99,6 @@ TEST_CASE("the system's entropy does not repeat itself") {
   SystemEntropy entropy;
   std::set<std::uint64_t> seen;
   for (int i = 0; i < 1'000; ++i) CHECK(seen.insert(entropy.draw()).second);
-  CHECK(random_bytes(32) != random_bytes(32));
 }
 
 }  // namespace agentrt::runtime

@@ -146,6 +146,7 @@ std::string lock_path(const std::string& data) { return data + "/lock"; }
 std::string clock_path(const std::string& data) { return data + "/clock.json"; }
 std::string owner_log_path(const std::string& data) { return data + "/owner.log"; }
 std::string environments_path(const std::string& data) { return data + "/environments"; }
+std::string mcp_logins_path(const std::string& data) { return data + "/mcp_logins"; }
 std::string owner_path(const std::string& data) { return data + "/owner.json"; }
 std::string socket_path(const std::string& data) { return data + "/agentrt.sock"; }
 std::string token_path(const std::string& data) { return data + "/token"; }

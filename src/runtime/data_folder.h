@@ -55,6 +55,7 @@ std::string blobs_path(const std::string& data);
 std::string clock_path(const std::string& data);
 std::string owner_log_path(const std::string& data);
 std::string environments_path(const std::string& data);
+std::string mcp_logins_path(const std::string& data);
 
 // The current owner of `data`; nullopt: none, even if a crashed process left owner.json behind, or
 // the folder does not exist.

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "adapters/mcp/login/login_files.h"
 #include "base/real_path.h"
 #include "config/sandbox.h"
+#include "runtime/data_folder.h"
 #include "runtime/system_clock.h"
 
 namespace agentrt::runtime {
@@ -33,9 +35,52 @@ Result<void> check_url(std::string_view url) {
   return {};
 }
 
+bool has_authorization(const config::McpServerConfig& server) {
+  return std::ranges::any_of(server.headers, [](const auto& header) {
+    std::string name = header.first;
+    std::ranges::transform(name, name.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    });
+    return name == "authorization";
+  });
+}
+
+// How connections to the server log in; nullopt: they do not, because it authenticates otherwise.
+Result<std::optional<adapters::McpOauth>> oauth_of(const config::McpServerConfig& server,
+                                                   const config::McpConfig& mcp,
+                                                   const config::Environment& environment) {
+  const config::McpOauthConfig config = server.oauth.value_or(config::McpOauthConfig{});
+  if (!config.enabled || server.bearer_token_env || has_authorization(server)) return std::nullopt;
+  adapters::McpOauth out;
+  if (config.grant == config::OauthGrant::client_credentials)
+    out.grant = adapters::OauthGrant::client_credentials;
+  out.scopes = config.scopes;
+  out.client_metadata_url = mcp.client_metadata_url;
+  out.redirect_port = static_cast<std::uint16_t>(config.redirect_port);
+  out.algorithm = jwt_algorithm_of(config.signing_algorithm.value_or("")).value_or(out.algorithm);
+  const auto expand = [&](const std::optional<std::string>& text,
+                          std::optional<std::string>& to) -> Result<void> {
+    if (!text) return {};
+    TRY_ASSIGN(to, config::expanded(*text, environment));
+    return {};
+  };
+  TRY(expand(config.client_id, out.client_id));
+  TRY(expand(config.private_key_file, out.private_key_file));
+  TRY(expand(config.authorization_server, out.authorization_server));
+  if (!config.client_secret_env) return out;
+  out.client_secret = environment(*config.client_secret_env);
+  if (!out.client_secret || out.client_secret->empty())
+    return fail(Code::not_found,
+                fmt::format("the environment variable {} does not contain a client secret",
+                            *config.client_secret_env));
+  return out;
+}
+
 Result<adapters::McpHttp> http_of(const config::McpServerConfig& server,
+                                  const config::McpConfig& mcp,
                                   const config::Environment& environment) {
   adapters::McpHttp out;
+  TRY_ASSIGN(out.oauth, oauth_of(server, mcp, environment));
   if (server.type == "sse") out.kind = adapters::McpHttpKind::older;
   TRY_ASSIGN(out.url, config::expanded(*server.url, environment));
   TRY(check_url(out.url));
@@ -123,7 +168,7 @@ adapters::McpServer server_of(const std::string& name, const config::McpServerCo
       out.unusable = std::move(way).error().message;
   };
   if (server.url)
-    set(http_of(server, environment));
+    set(http_of(server, config.mcp, environment));
   else
     set(stdio_of(server, config, cwd, data, environment));
   if (server.startup_ms) out.startup_ms = static_cast<std::int64_t>(*server.startup_ms);
@@ -148,16 +193,35 @@ bool is_absent(const std::string& folder, std::string_view name) {
          (errno == ENOENT || errno == ENOTDIR);
 }
 
+// Whether the folder has no files that could configure servers.
+bool is_bare(const std::string& cwd) {
+  return is_absent(cwd, config::kServersFile) && is_absent(cwd, config::kWorkspaceFile);
+}
+
 }  // namespace
 
 std::optional<std::string> unready(const config::McpServerConfig& server,
                                    const config::Environment& environment) {
   if (server.url) {
-    const auto http = http_of(server, environment);
+    const auto http = http_of(server, {}, environment);
     return http ? std::nullopt : std::optional(http.error().message);
   }
   const auto program = words_of(server, environment);
   return program ? std::nullopt : std::optional(program.error().message);
+}
+
+std::optional<bool> logged_in(const std::string& data, const std::string& url) {
+  const auto parsed = parse_url(url);
+  std::optional<bool> out;
+  if (!parsed) return out;
+  for (const auto& login : adapters::LoginFiles(mcp_logins_path(data)).read().logins) {
+    if (login.server != adapters::canonical_url(*parsed)) continue;
+    const auto& tokens = login.tokens;
+    const bool valid = tokens && (tokens->refresh_token || !tokens->expires_at ||
+                                  *tokens->expires_at > SystemClock::now());
+    out = out.value_or(false) || valid;
+  }
+  return out;
 }
 
 McpServers::McpServers(config::ConfigSources sources, config::TrustRecords& records,
@@ -171,38 +235,56 @@ McpServers::McpServers(config::ConfigSources sources, config::TrustRecords& reco
 }
 
 Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) {
-  const bool bare = is_absent(cwd, config::kServersFile) && is_absent(cwd, config::kWorkspaceFile);
+  const bool bare = is_bare(cwd);
   std::vector<config::FileMark> now = config::marks_of(sources_);
   if (bare) {
     const std::lock_guard lock(mutex_);
     if (without_ == now) return std::vector<adapters::McpServer>{};
   }
-  config::ConfigSources sources = sources_;
-  sources.workspace = config::real_workspace(cwd);
-  TRY_ASSIGN(sources.trusted, records_.of(sources.workspace));
-  TRY_ASSIGN(const config::Config config, config::load_config(sources));
-  std::map<std::string, config::McpServerConfig> servers = config.mcp_servers;
-  if (bare && servers.empty()) {
+  TRY_ASSIGN(auto out, read(cwd));
+  std::erase_if(out, [](const adapters::McpServer& server) { return server.disabled; });
+  if (bare && out.empty()) {
     const std::lock_guard lock(mutex_);
     if (config::settled(now, SystemClock::now().ms)) without_ = std::move(now);
   }
+  return out;
+}
+
+Result<std::vector<adapters::McpServer>> McpServers::listed(const std::string& cwd) {
+  return read(cwd);
+}
+
+Result<std::vector<adapters::McpServer>> McpServers::read(const std::string& cwd) {
+  config::ConfigSources sources = sources_;
+  if (!cwd.empty()) {
+    sources.workspace = config::real_workspace(cwd);
+    TRY_ASSIGN(sources.trusted, records_.of(sources.workspace));
+  }
+  TRY_ASSIGN(const config::Config config, config::load_config(sources));
+  std::map<std::string, config::McpServerConfig> servers = config.mcp_servers;
   config::UnusableServers left_out;
-  TRY(config::name_passed_over(sources, left_out));
-  config::add_workspace_servers(sources, servers, left_out);
+  if (!cwd.empty()) {
+    TRY(config::name_passed_over(sources, left_out));
+    config::add_workspace_servers(sources, servers, left_out);
+  }
   std::vector<adapters::McpServer> out;
+  std::size_t enabled = 0;
   for (const auto& [name, server] : servers) {
-    if (!server.enabled) continue;
     if (name.empty() || name.size() > config::kMcpServerNameBytesMax)
       out.push_back(unusable(
           name, fmt::format("its name must have 1 to {} bytes", config::kMcpServerNameBytesMax)));
-    else if (out.size() >= config::kMcpServersMax)
+    else if (server.enabled && ++enabled > config::kMcpServersMax)
       out.push_back(unusable(
           name, fmt::format("there are more than {} MCP servers", config::kMcpServersMax)));
     else
       out.push_back(server_of(name, server, config, sources.workspace, data_, environment_));
+    out.back().disabled = !server.enabled;
   }
-  for (const auto& [name, why] : left_out)
-    if (!servers.contains(name)) out.push_back(unusable(name, why));
+  for (const auto& [name, server] : left_out) {
+    if (servers.contains(name)) continue;
+    out.push_back(unusable(name, server.why));
+    out.back().untrusted = server.untrusted;
+  }
   return out;
 }
 

@@ -25,6 +25,9 @@ namespace agentrt::runtime {
 std::optional<std::string> unready(const config::McpServerConfig& server,
                                    const config::Environment& environment);
 
+// The stored logins to the server at this URL: whether one is still valid. nullopt: there is none.
+std::optional<bool> logged_in(const std::string& data, const std::string& url);
+
 class McpServers {
  public:
   // `sources`: as for the runtime's own configuration; its workspace and trust are ignored.
@@ -34,8 +37,12 @@ class McpServers {
   // The servers for a session in `cwd`: the usable ones by name, then those that are unusable
   // because of the workspace's files. An unusable one never takes the name of a usable one.
   Result<std::vector<adapters::McpServer>> of(const std::string& cwd);
+  // The same with those that are disabled. `cwd` may be empty: no folder's files count.
+  Result<std::vector<adapters::McpServer>> listed(const std::string& cwd);
 
  private:
+  Result<std::vector<adapters::McpServer>> read(const std::string& cwd);
+
   config::ConfigSources sources_;  // without a workspace
   config::TrustRecords& records_;
   const std::string data_;

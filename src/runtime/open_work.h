@@ -14,11 +14,13 @@ struct OpenWork {
   // background process. A turn that only a command can continue (`blocked`) does not count.
   std::size_t sessions = 0;
   std::size_t timers = 0;   // of tasks: retries, time limits, heartbeats
+  std::size_t logins = 0;   // that wait for a browser; they are kept in memory
   bool recovering = false;  // sessions with work of an earlier process are still being loaded
 };
 
 constexpr bool needed(const OpenWork& work) {
-  return work.connections > 0 || work.sessions > 0 || work.timers > 0 || work.recovering;
+  return work.connections > 0 || work.sessions > 0 || work.timers > 0 || work.logins > 0 ||
+         work.recovering;
 }
 
 }  // namespace agentrt::runtime

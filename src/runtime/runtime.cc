@@ -13,6 +13,7 @@
 #include "adapters/models/catalog.h"
 #include "adapters/process/processes.h"
 #include "base/check.h"
+#include "base/random_bytes.h"
 #include "channels/http_server.h"
 #include "config/folders.h"
 #include "config/mcp_servers.h"
@@ -35,6 +36,7 @@
 #include "runtime/page_pack.h"
 #include "runtime/process_output.h"
 #include "runtime/sandbox.h"
+#include "runtime/server_tools.h"
 #include "runtime/tools.h"
 #include "runtime/turn_environments.h"
 #include "runtime/web.h"
@@ -325,11 +327,14 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
       .process = process_outputs(*store, options.data + "/run")});
   servers = std::make_unique<McpServers>(options.config.sources, *trust, options.data,
                                          config::process_environment());
-  server_tools = std::make_unique<adapters::McpTools>(adapters::McpTools::Parts{
-      .core = *loop,
-      .worker = *tool_worker,
-      .keeper = *outputs,
-      .servers = [this](const std::string& cwd) { return servers->of(cwd); }});
+  server_tools = make_server_tools({.core = *loop,
+                                    .worker = *tool_worker,
+                                    .keeper = *outputs,
+                                    .servers = *servers,
+                                    .config = options.config,
+                                    .data = options.data,
+                                    .cwd = on_leave ? "" : options.cwd,
+                                    .redactor = redactor});
   web_tools = make_web_tools(options.config.limits, *loop, *tool_worker, *outputs, redactor);
   kernel->set_file_digests(*file_tools);
   tools = std::make_unique<JoinedTools>(*file_tools, *web_tools, *server_tools);
@@ -483,6 +488,7 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
   TRY_ASSIGN(http.tls, tls_context(listen, wall_clock()));
   http.problem = [this] { return problem(); };
   http.environments = environments.get();
+  http.mcp = server_tools.get();
   TRY_ASSIGN(http.page, channels::Page::read(page_pack()));
   if (on_leave) http.leave = [this](channels::LeaveWhen when) { return leave(when); };
   server = std::make_unique<channels::HttpServer>(std::move(http), *kernel, *kernel, *outputs,
@@ -516,6 +522,7 @@ OpenWork Runtime::Parts::open_work() const {
   return {.connections = server->connections(),
           .sessions = engine->sessions_in_need(),
           .timers = kernel->armed_timers(),
+          .logins = server_tools->unfinished_logins(),
           .recovering = !recovered};
 }
 

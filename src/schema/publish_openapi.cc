@@ -19,7 +19,7 @@ struct Parameter {
 };
 
 constexpr std::array kParameters{
-    Parameter{"id", "path", R"({"type":"string"})", "The id of the session, token or turn."},
+    Parameter{"id", "path", R"({"type":"string"})", "The id of the session, token, login or turn."},
     Parameter{"threadId", "path", R"({"type":"string"})", "The id of a thread of that session."},
     Parameter{"name", "path", R"({"type":"string"})", "The file name of the document or asset."},
     Parameter{"ref", "path", R"({"type":"string"})", "The ref of an output."},
@@ -50,6 +50,10 @@ constexpr std::array kParameters{
               "The store's generation that the sequence belongs to; another one is gone."},
     Parameter{"types", "query", R"({"type":"string"})",
               "Only events of these types: exact names, joined by commas, at most 64."},
+    Parameter{"cwd", "query", R"({"type":"string"})",
+              "A folder whose configuration files count too."},
+    Parameter{"check", "query", R"({"type":"boolean"})", "Connect to each server."},
+    Parameter{"server", "query", R"({"type":"string"})", "Only this one: its name or URL."},
     Parameter{"Last-Event-ID", "header", R"({"type":"string"})",
               "Of a stream: the last id seen. Beats after and cursor."},
 };
@@ -73,6 +77,14 @@ struct Route {
 constexpr std::string_view kText = R"({"type":"string"})";
 constexpr std::string_view kBytes = R"({"type":"string","format":"binary"})";
 constexpr std::string_view kDocument = R"({"type":"object"})";
+constexpr std::string_view kMcpLogin =
+    R"({"type":"object","required":["status","server","url"],"properties":{"status":)"
+    R"({"enum":["waiting","not_needed","logged_in"]},"loginId":{"type":"string"},"server":)"
+    R"({"type":"string"},"url":{"type":"string"},"issuer":{"type":"string"},)"
+    R"("authorizationUrl":{"type":"string"},"redirectUri":{"type":"string"},"scopes":)"
+    R"({"type":"array","items":{"type":"string"}},"expiresAt":{"type":"string",)"
+    R"("format":"date-time"},"tools":{"type":"integer"},"renewable":{"type":"boolean"},)"
+    R"("reason":{"type":"string"},"remedy":{"type":"string"}}})";
 constexpr std::string_view kHealth =
     R"({"type":"object","required":["status"],"properties":{"status":{"type":"string"}}})";
 
@@ -133,6 +145,32 @@ constexpr std::array kRoutes{
           "", R"({"$ref":"#/components/schemas/token"})"},
     Route{"/v1/token", "delete", "sign_out", "Revokes the caller's own token.", kAny, "", "",
           R"({"$ref":"#/components/schemas/token"})"},
+    Route{"/v1/mcp/servers", "get", "mcp_servers",
+          "The configured MCP servers with their state and login.", "read", "cwd check server", "",
+          R"({"type":"object","required":["data"],"properties":{"data":{"type":"array","items":)"
+          R"({"type":"object","required":["name","transport","state"],"properties":{"name":)"
+          R"({"type":"string"},"transport":{"enum":["stdio","http","sse"]},"url":)"
+          R"({"type":"string"},"state":{"enum":["ready","needs_login","unavailable",)"
+          R"("untrusted","disabled"]},"tools":{"type":"integer"},"login":{"type":"object"},)"
+          R"("reason":{"type":"string"},"remedy":{"type":"string"},"redirectPort":)"
+          R"({"type":"integer"}}}}}})"},
+    Route{"/v1/mcp/logins", "post", "mcp_login",
+          "Begins a login to an MCP server; a person opens the authorizationUrl of the reply.",
+          "admin", "",
+          R"({"type":"object","required":["server","redirectUri"],"properties":{"server":)"
+          R"({"type":"string"},"cwd":{"type":"string"},"redirectUri":{"type":"string"},)"
+          R"("scopes":{"type":"array","items":{"type":"string"}}},"additionalProperties":false})",
+          kMcpLogin},
+    Route{"/v1/mcp/logins", "delete", "mcp_logout", "Ends the login to an MCP server.", "admin",
+          "server cwd", "",
+          R"({"type":"object","required":["server","wasLoggedIn","revocation"],"properties":)"
+          R"({"server":{"type":"string"},"wasLoggedIn":{"type":"boolean"},"revocation":)"
+          R"({"enum":["confirmed","not_offered","unconfirmed"]},"reason":{"type":"string"}}})"},
+    Route{"/v1/mcp/logins/{id}", "post", "mcp_login_callback",
+          "Finishes a login with the address that the browser was sent to.", "admin", "id",
+          R"({"type":"object","required":["callbackUrl"],"properties":{"callbackUrl":)"
+          R"({"type":"string"}},"additionalProperties":false})",
+          kMcpLogin},
     Route{"/", "get", "page", "The inspector page; it contains no data.", kOpen, "", "", kText,
           "text/html"},
     Route{"/assets/{name}", "get", "asset", "A file of the page.", kOpen, "name", "", kText,

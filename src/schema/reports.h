@@ -143,6 +143,14 @@ struct ReportToolProgress {
   std::string text;
 };
 
+// Something about a call that a person should know, for runtime.warning.
+struct ReportToolWarning {
+  TurnId turn;
+  ToolCallId call;
+  std::string code;
+  std::string message;
+};
+
 // An MCP server asks the user a question before it continues the call.
 struct ReportToolAsks {
   TurnId turn;
@@ -242,9 +250,10 @@ using ReportTypes =
              ReportModelCompleted, ReportModelFailed, ReportRetryDue, ReportInspected,
              ReportHookEnded, ReportActionExpired, ReportProcessReady, ReportProcessNews,
              ReportProcessNotice, ReportProcessEnded, ReportFileChange, ReportToolProgress,
-             ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue, ReportTaskDue,
-             ReportTaskSilent, ReportTaskContinues, ReportJobItems, ReportJobDue, ReportItemJudged,
-             ReportWaitDue, ReportCompactionPlanned, ReportCompacted, ReportRestoreFiles>;
+             ReportToolWarning, ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue,
+             ReportTaskDue, ReportTaskSilent, ReportTaskContinues, ReportJobItems, ReportJobDue,
+             ReportItemJudged, ReportWaitDue, ReportCompactionPlanned, ReportCompacted,
+             ReportRestoreFiles>;
 using Report = Sum<ReportTypes>;
 
 }  // namespace agentrt::schema

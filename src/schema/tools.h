@@ -23,10 +23,11 @@ BOOST_DESCRIBE_STRUCT(AskUserAnswer, (), (answer))
 struct MissingServer {
   std::string name;
   std::string reason;
+  std::optional<std::string> remedy = {};  // what a person can do about it
 
   bool operator==(const MissingServer&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(MissingServer, (), (name, reason))
+BOOST_DESCRIBE_STRUCT(MissingServer, (), (name, reason, remedy))
 
 // One tool as listed in tool.catalog.resolved.
 struct CatalogTool {

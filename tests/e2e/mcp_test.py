@@ -108,6 +108,16 @@ class Calls(ServerCase):
         self.assertIn("step 1", told)
         self.assertIn("step 2", told)
 
+    def test_sampling_is_refused_and_noted_once_per_call(self):
+        self.configure()
+        self.play(line(use("sample")), DONE)
+        result = self.of("tool.result")[0]["preview"]
+        self.assertEqual(result.count("-32601"), 2)
+        self.assertIn("does not offer sampling", result)
+        warnings = self.of("runtime.warning")
+        self.assertEqual([each["code"] for each in warnings], ["mcp_sampling_refused"])
+        self.assertIn("MCP server box", warnings[0]["message"])
+
     def test_an_image_stands_behind_a_ref(self):
         self.configure()
         self.play(line(use("picture")), DONE)

@@ -25,6 +25,7 @@ TOOLS = [
     {"name": "die", "inputSchema": OBJECT},
     {"name": "environment", "inputSchema": OBJECT},
     {"name": "picture", "inputSchema": OBJECT},
+    {"name": "sample", "inputSchema": OBJECT},
 ]
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 CHOICES = {"type": "object", "required": ["tier", "days"], "properties": {
@@ -50,6 +51,7 @@ def text(words, **more):
 class Server:
     def __init__(self):
         self.asking = None  # the call that waits for the answer to a question
+        self.samples = []  # the errors that sampling got
 
     def call(self, number, params):
         name, args = params["name"], params["arguments"]
@@ -64,6 +66,12 @@ class Server:
             return send(id="q", method="elicitation/create",
                         params={"message": "Who is there?",
                                 "requestedSchema": FORM if name == "ask" else CHOICES})
+        if name == "sample":
+            self.asking = number
+            for index in range(2):
+                send(id=f"s{index}", method="sampling/createMessage",
+                     params={"messages": [], "maxTokens": 5})
+            return None
         if name == "hang":
             return note("hanging")
         if name == "die":
@@ -90,6 +98,10 @@ class Server:
             self.call(message["id"], message["params"])
         elif method == "ping":
             send(id=message["id"], result={})
+        elif method is None and message.get("id") in ("s0", "s1"):
+            self.samples.append(message["error"])
+            if len(self.samples) == 2:
+                send(id=self.asking, result=text(json.dumps(self.samples)))
         elif method is None and message.get("id") == "q":
             send(id=self.asking, result=text(json.dumps(message["result"], sort_keys=True)))
         else:

@@ -82,6 +82,9 @@ class Printer final : public ports::ToolListener {
   void on_progress(std::string text) override {
     print(fmt::format(R"({{"progress":{}}})", as_text(text)));
   }
+  void on_warning(std::string code, std::string message) override {
+    print(fmt::format(R"({{"warning":{},"message":{}}})", as_text(code), as_text(message)));
+  }
   void on_question(ports::ToolQuestion question) override {
     print(fmt::format(R"({{"question":{},"schema":{}}})", as_text(question.prompt),
                       question.schema.text));

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "adapters/web/may_connect.h"
-#include "adapters/web/public_address.h"
+#include "adapters/http/public_address.h"
 
 namespace agentrt::adapters {
 namespace {

@@ -50,13 +50,22 @@ struct Transfer {
 
 void next_due(Transfer& transfer, std::int64_t ms) { transfer.due = Clock::now() + Millis(ms); }
 
+// Reports the head, once.
+void tell_head(Transfer& transfer) {
+  if (std::exchange(transfer.head_told, true)) return;
+  const char* peer = nullptr;
+  if (transfer.curl->easy_getinfo(transfer.easy, CURLINFO_PRIMARY_IP, &peer) == CURLE_OK && peer)
+    transfer.head.peer = peer;
+  transfer.exchange->on_head(transfer.head);
+}
+
 std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* user) {
   Transfer& transfer = *static_cast<Transfer*>(user);
   if (transfer.unwanted) {
     transfer.unwanted_bytes += size;
     return transfer.unwanted_bytes > transfer.limits->linger_bytes_max ? 0 : size;
   }
-  if (!std::exchange(transfer.head_told, true)) transfer.exchange->on_head(transfer.head);
+  tell_head(transfer);
   transfer.body_began = true;
   next_due(transfer, transfer.request.timeouts.idle_ms);
   if (transfer.exchange->on_body({bytes, size}) == HttpWants::nothing) {
@@ -97,6 +106,11 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
+void add_field(std::string& out, std::string_view value) {
+  if (!out.empty()) out += ", ";
+  out += value.substr(0, kFieldBytesMax - std::min(out.size(), kFieldBytesMax));
+}
+
 // One header line. After an interim response (1xx) another status line follows and replaces it.
 std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* user) {
   Transfer& transfer = *static_cast<Transfer*>(user);
@@ -111,7 +125,7 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* user) {
   if (colon == std::string_view::npos) {
     // The end of the header. Report it now, because a stream may be silent for long after it.
     const bool last = trimmed(line).empty() && transfer.head.status >= 200;
-    if (last && !std::exchange(transfer.head_told, true)) transfer.exchange->on_head(transfer.head);
+    if (last) tell_head(transfer);
     return size;
   }
   std::string name(line.substr(0, colon));
@@ -122,6 +136,9 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* user) {
   if (name == "content-type") transfer.head.content_type = value;
   if (name == "mcp-session-id") transfer.head.mcp_session = value;
   if (name == "location") transfer.head.location = value;
+  if (name == "etag") transfer.head.etag = value;
+  if (name == "cache-control") transfer.head.cache_control = value;
+  if (name == "www-authenticate") add_field(transfer.head.www_authenticate, value);
   if (name == "retry-after" || name == "retry-after-ms")
     if (const auto wait = wait_of(name, value, *transfer.curl)) transfer.head.retry_after_ms = wait;
   return size;
@@ -273,8 +290,7 @@ class HttpStreams::Pump {
       Transfer& transfer = *at->second;
       const std::string words =
           transfer.error[0] != '\0' ? transfer.error : curl_.easy_strerror(code);
-      if (code == CURLE_OK && !std::exchange(transfer.head_told, true))
-        transfer.exchange->on_head(transfer.head);
+      if (code == CURLE_OK) tell_head(transfer);
       HttpEnding ending = ending_of(code);
       if (ending == HttpEnding::unreachable && transfer.address_refused)
         ending = HttpEnding::refused_address;

@@ -47,6 +47,9 @@ struct HttpLimits {
   std::size_t linger_bytes_max = 64 << 10;
 };
 
+// Of www_authenticate; a longer one is cut.
+inline constexpr std::size_t kFieldBytesMax = 64 << 10;
+
 enum class HttpMethod { post, get, delete_ };
 
 // Whether a connection to this address may be made. Called with each address that a host name
@@ -69,6 +72,10 @@ struct HttpHead {
   std::optional<std::int64_t> retry_after_ms;
   std::optional<std::string> mcp_session;  // Mcp-Session-Id
   std::optional<std::string> location;     // as sent
+  std::string www_authenticate;            // all fields, joined by commas; cut at kFieldBytesMax
+  std::string etag;
+  std::string cache_control;
+  std::string peer;  // numeric address of the server, or of the proxy; empty: unknown
 };
 
 enum class HttpEnding {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "adapters/mcp/remedy.h"
 #include "schema/json_loose.h"
 
 namespace agentrt::adapters {
@@ -16,6 +17,15 @@ using schema::Json;
 // Newest first. The first is offered; the server may choose any other.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
+
+constexpr std::string_view kNewerProtocol = "2026-07-28";
+constexpr std::string_view kNewerOnly =
+    "; it may speak only MCP 2026-07-28, which is not supported";
+
+constexpr std::string_view kSamplingCode = "mcp_sampling_refused";
+constexpr std::string_view kSamplingRefusal =
+    "this client does not offer sampling: a prompt that a server writes would spend the user's "
+    "budget outside of the session's context and policy";
 
 struct Capabilities {
   std::optional<Json> tools;
@@ -74,10 +84,26 @@ std::string remedy_of(const McpServer& server) {
       raise);
 }
 
+Error lost_call(const std::string& server, const Error& why,
+                const std::vector<std::uint64_t>& refused, std::uint64_t id) {
+  const bool was_refused = std::ranges::find(refused, id) != refused.end();
+  if (was_refused && why.code == Code::unauthenticated)
+    return reworded(why, fmt::format("the MCP server {} is unavailable: {}", server, why.message));
+  if (was_refused)
+    return {Code::expired,
+            fmt::format("the connection to the MCP server {} was lost ({})", server, why.message),
+            {}};
+  return {Code::gone,
+          fmt::format("the connection to the MCP server {} was lost during the call ({}); whether "
+                      "the call had an effect is unknown",
+                      server, why.message),
+          {}};
+}
+
 }  // namespace
 
 McpClient::McpClient(ports::Loop& loop, McpServer server, const MakeTransport& make,
-                     std::function<void(const std::string&)> on_over)
+                     std::function<void(const Error&)> on_over)
     : loop_(loop), server_(std::move(server)), on_over_(std::move(on_over)) {
   transport_ = make(server_, *this);
 }
@@ -105,7 +131,13 @@ void McpClient::limit_by_time(std::string_view what, std::int64_t ms, std::strin
 }
 
 void McpClient::take_greeting(const Result<Json>& result) {
-  if (!result) return fail_all(fmt::format("it refused to initialize: {}", result.error().message));
+  if (!result) {
+    const std::string& why = result.error().message;
+    // Its revision has no handshake.
+    const bool newer = why.contains(kNewerProtocol) || result.error().code == Code::not_found;
+    return fail_all(reworded(result.error(), fmt::format("it refused to initialize: {}{}", why,
+                                                         newer ? kNewerOnly : "")));
+  }
   Greeting greeting;
   if (!read(*result, greeting)) return fail_all("its reply to initialize is not valid");
   if (std::ranges::find(kProtocols, greeting.protocol_version) == kProtocols.end())
@@ -132,7 +164,7 @@ void McpClient::ask_page(const std::optional<std::string>& cursor) {
 }
 
 void McpClient::take_page(const Result<Json>& result) {
-  if (!result) return listed(fail(Code::unavailable, result.error().message));
+  if (!result) return listed(std::unexpected(result.error()));
   const auto cursor = add_page(*result, server_, coming_);
   if (!cursor) return listed(fail(Code::unavailable, cursor.error().message));
   if (*cursor && ++pages_ < kMcpToolPagesMax) return ask_page(*cursor);
@@ -147,15 +179,14 @@ void McpClient::listed(Result<void> outcome) {
   timer_.reset();
   listing_ = false;
   if (!outcome) changed_ = true;  // list again on the next use
-  if (!outcome && !ready_) return fail_all(outcome.error().message);
+  if (!outcome && !ready_) return fail_all(outcome.error());
   ready_ = true;
   for (Listed& each : std::exchange(listeners_, {})) each(outcome);
 }
 
 void McpClient::when_listed(Listed then) {
   if (over_) {
-    loop_.post(
-        [then = std::move(then), why = *over_]() mutable { then(fail(Code::unavailable, why)); });
+    loop_.post([then = std::move(then), why = *over_]() mutable { then(std::unexpected(why)); });
     return;
   }
   listeners_.push_back(std::move(then));
@@ -186,7 +217,7 @@ std::uint64_t McpClient::request(std::string_view method, const std::string& par
 
 Result<std::uint64_t> McpClient::call(const std::string& tool, const Json& args,
                                       std::shared_ptr<McpCallListener> listener) {
-  if (over_) return fail(Code::gone, *over_);
+  if (over_) return fail(Code::gone, over_->message);
   if (calls_.size() >= kMcpRequestsMax)
     return fail(Code::limit_exceeded,
                 fmt::format("{} calls of the MCP server {} are already waiting; try again later",
@@ -266,7 +297,7 @@ void McpClient::answer(std::uint64_t id, const std::string& name, ports::Questio
 
 void McpClient::close(std::move_only_function<void()> closed) {
   while (!calls_.empty()) cancel(calls_.begin()->first);
-  if (!over_) over_ = "it was closed";
+  if (!over_) over_ = {Code::unavailable, "it was closed", {}};
   if (timer_) loop_.cancel(*timer_);
   timer_.reset();
   waiting_.clear();
@@ -274,7 +305,11 @@ void McpClient::close(std::move_only_function<void()> closed) {
   transport_->close(std::move(closed));
 }
 
-void McpClient::fail_all(const std::string& why, const std::vector<std::uint64_t>& refused) {
+void McpClient::fail_all(std::string why) {
+  fail_all(Error{Code::unavailable, std::move(why), {}});
+}
+
+void McpClient::fail_all(const Error& why, const std::vector<std::uint64_t>& refused) {
   if (over_) return;
   over_ = why;
   if (timer_) loop_.cancel(*timer_);
@@ -282,29 +317,20 @@ void McpClient::fail_all(const std::string& why, const std::vector<std::uint64_t
   waiting_.clear();
   for (auto& [id, call] : std::exchange(calls_, {})) {
     stop_clocks(call);
-    call.listener->on_end(
-        std::ranges::find(refused, id) != refused.end()
-            ? fail(Code::expired, fmt::format("the connection to the MCP server {} was lost ({})",
-                                              server_.name, why))
-            : fail(Code::gone,
-                   fmt::format("the connection to the MCP server {} was lost during the call ({}); "
-                               "whether the call had an effect is unknown",
-                               server_.name, why)));
+    call.listener->on_end(std::unexpected(lost_call(server_.name, why, refused, id)));
   }
-  for (Listed& each : std::exchange(listeners_, {})) each(fail(Code::unavailable, why));
+  for (Listed& each : std::exchange(listeners_, {})) each(std::unexpected(why));
   on_over_(why);
 }
 
-void McpClient::on_closed(std::string why, std::vector<std::uint64_t> refused) {
-  fail_all(why, refused);
-}
+void McpClient::on_closed(Error why, std::vector<std::uint64_t> refused) { fail_all(why, refused); }
 
 // An undeliverable ping means that the server is gone; an error reply to it means that it is alive.
-void McpClient::on_refused(std::uint64_t request, std::string why) {
+void McpClient::on_refused(std::uint64_t request, Error why) {
   auto found = waiting_.extract(request);
   if (over_ || !found) return;
   if (request == ping_) return fail_all(why);
-  found.mapped()(fail(Code::internal, std::move(why)));
+  found.mapped()(std::unexpected(std::move(why)));
 }
 
 void McpClient::on_garbage() {
@@ -337,8 +363,9 @@ void McpClient::take_answer(RpcMessage message) {
   if (!found) return;
   transport_->answered(*id);
   if (message.result) return found.mapped()(*std::move(message.result));
-  const Code code =
-      message.error->code == kRpcInvalidParams ? Code::invalid_params : Code::internal;
+  const Code code = message.error->code == kRpcInvalidParams  ? Code::invalid_params
+                    : message.error->code == kRpcNoSuchMethod ? Code::not_found
+                                                              : Code::internal;
   found.mapped()(
       fail(code, std::string(schema::utf8_prefix(message.error->message, kMcpReasonBytesMax))));
 }
@@ -348,6 +375,7 @@ void McpClient::take_request(const RpcMessage& message, std::optional<std::uint6
     return transport_->send(rpc_result(*message.id, "{}"), std::nullopt);
   if (message.method == "roots/list") return answer_roots(*message.id);
   if (message.method == "elicitation/create") return take_question(message, within);
+  if (message.method == "sampling/createMessage") return refuse_sampling(message, within);
   transport_->send(rpc_error(*message.id, kRpcNoSuchMethod, "this client does not support it"),
                    std::nullopt);
 }
@@ -365,11 +393,28 @@ std::size_t McpClient::open_questions() const {
   return count;
 }
 
-// A question belongs to the call in whose answer stream it arrived. If that is unknown, it goes to
-// the oldest call. Without a call, no user can be asked.
+// A request of the server belongs to the call in whose answer stream it arrived. If that is
+// unknown, it belongs to the oldest call.
+std::map<std::uint64_t, McpClient::Call>::iterator McpClient::call_of(
+    std::optional<std::uint64_t> within) {
+  const auto call = within ? calls_.find(*within) : calls_.begin();
+  return call == calls_.end() ? calls_.begin() : call;
+}
+
+void McpClient::refuse_sampling(const RpcMessage& message, std::optional<std::uint64_t> within) {
+  transport_->send(rpc_error(*message.id, kRpcNoSuchMethod, kSamplingRefusal), std::nullopt);
+  const auto call = call_of(within);
+  if (call == calls_.end() || std::exchange(call->second.refused_sampling, true)) return;
+  call->second.listener->on_warning(
+      std::string(kSamplingCode),
+      fmt::format("the MCP server {} asked for a model's answer (sampling), which was refused; the "
+                  "call continues",
+                  server_.name));
+}
+
+// Without a call, no user can be asked.
 void McpClient::take_question(const RpcMessage& message, std::optional<std::uint64_t> within) {
-  auto call = within ? calls_.find(*within) : calls_.begin();
-  if (call == calls_.end()) call = calls_.begin();
+  const auto call = call_of(within);
   auto question = read_question(message.params.value_or(Json{"{}"}));
   if (!question)
     return transport_->send(rpc_error(*message.id, kRpcInvalidParams, question.error().message),

@@ -44,6 +44,8 @@ class McpCallListener {
  public:
   virtual ~McpCallListener() = default;
   virtual void on_progress(std::string text) = 0;
+  // At most once per call with the same code.
+  virtual void on_warning(std::string code, std::string message) = 0;
   virtual void on_question(ports::ToolQuestion question) = 0;
   // The server's result, unchanged. Errors: invalid_params; timeout; gone (the connection ended,
   // and the effect of the call is unknown); expired (the connection ended before the server
@@ -57,9 +59,10 @@ class McpClient final : private TransportListener {
   using MakeTransport =
       std::function<std::unique_ptr<Transport>(const McpServer& server, TransportListener&)>;
 
-  // Calls `on_over` once, if the connection ends without close().
+  // Calls `on_over` once, if the connection ends without close(). Code::unauthenticated: a person
+  // must log in.
   McpClient(ports::Loop& loop, McpServer server, const MakeTransport& make,
-            std::function<void(const std::string& why)> on_over);
+            std::function<void(const Error& why)> on_over);
   ~McpClient() override;
 
   void start();
@@ -89,12 +92,13 @@ class McpClient final : private TransportListener {
     std::optional<ports::Loop::TimerId> whole;
     std::map<std::string, McpQuestion> questions;
     std::int64_t told_at = -kMcpProgressEveryMs;  // time of its last reported progress
+    bool refused_sampling = false;
   };
 
   void on_message(std::string text, std::optional<std::uint64_t> within) override;
-  void on_refused(std::uint64_t request, std::string why) override;
+  void on_refused(std::uint64_t request, Error why) override;
   void on_garbage() override;
-  void on_closed(std::string why, std::vector<std::uint64_t> refused) override;
+  void on_closed(Error why, std::vector<std::uint64_t> refused) override;
 
   std::uint64_t request(std::string_view method, const std::string& params, Done done);
   void take_answer(RpcMessage message);
@@ -102,6 +106,8 @@ class McpClient final : private TransportListener {
   void take_notification(const RpcMessage& message);
   void take_progress(const schema::Json& params);
   void take_question(const RpcMessage& message, std::optional<std::uint64_t> within);
+  void refuse_sampling(const RpcMessage& message, std::optional<std::uint64_t> within);
+  std::map<std::uint64_t, Call>::iterator call_of(std::optional<std::uint64_t> within);
   std::size_t open_questions() const;
   void take_greeting(const Result<schema::Json>& result);
   void list_tools();
@@ -109,7 +115,8 @@ class McpClient final : private TransportListener {
   void take_page(const Result<schema::Json>& result);
   void listed(Result<void> outcome);
   void check_alive();
-  void fail_all(const std::string& why, const std::vector<std::uint64_t>& refused = {});
+  void fail_all(std::string why);
+  void fail_all(const Error& why, const std::vector<std::uint64_t>& refused = {});
   void end_call(std::uint64_t id, Result<schema::Json> result);
   void set_clocks(std::uint64_t id, Call& call);
   void stop_clocks(Call& call);
@@ -121,13 +128,13 @@ class McpClient final : private TransportListener {
 
   ports::Loop& loop_;
   const McpServer server_;
-  std::function<void(const std::string&)> on_over_;
+  std::function<void(const Error&)> on_over_;
   std::unique_ptr<Transport> transport_;
   std::vector<std::string> roots_;
   bool ready_ = false;    // the tools have been listed once
   bool listing_ = false;  // listing tools, or in the handshake
   bool changed_ = false;  // the server announced that its tools changed
-  std::optional<std::string> over_;
+  std::optional<Error> over_;
   McpToolList tools_, coming_;  // the current list, and the one being read
   std::size_t pages_ = 0;
   std::vector<Listed> listeners_;

@@ -16,7 +16,11 @@ struct RecordedCall final : McpCallListener {
   void on_question(ports::ToolQuestion question) override {
     questions.push_back(std::move(question));
   }
+  void on_warning(std::string code, std::string message) override {
+    warnings.push_back(code + ": " + message);
+  }
   void on_end(Result<schema::Json> result) override { ends.push_back(std::move(result)); }
+  std::vector<std::string> warnings;
   std::vector<std::string> progress;
   std::vector<ports::ToolQuestion> questions;
   std::vector<Result<schema::Json>> ends;
@@ -34,7 +38,7 @@ struct World {
 
   void start() {
     client = std::make_unique<McpClient>(loop, config, servers.make(),
-                                         [this](const std::string& why) { over.push_back(why); });
+                                         [this](const Error& why) { over.push_back(why.message); });
     client->start();
   }
   // The outcome of when_listed(): "ok" or the reason.
@@ -340,6 +344,34 @@ TEST_CASE("requests of a server are answered: pings, roots, and no others") {
   CHECK(ask("ping")->result->text == "{}");
   CHECK(ask("roots/list")->result->text == R"({"roots":[{"uri":"file:///work/a%20b"}]})");
   CHECK(ask("sampling/createMessage")->error->code == kRpcNoSuchMethod);
+}
+
+TEST_CASE("sampling is refused, and each call notes it once") {
+  World world;
+  world.start();
+  const auto call = std::make_shared<RecordedCall>();
+  world.server->calls = false;
+  REQUIRE(world.client->call("echo", {R"({"text":"x"})"}, call));
+  world.loop.run_for(1);
+  for (int i = 0; i < 2; ++i) {
+    world.server->say(R"({"jsonrpc":"2.0","id":"x","method":"sampling/createMessage"})");
+    world.loop.run_for(1);
+  }
+  CHECK(world.server->last_answer()->error->message.starts_with("this client does not offer"));
+  REQUIRE(call->warnings.size() == 1);
+  CHECK(call->warnings[0].starts_with("mcp_sampling_refused: the MCP server "));
+}
+
+TEST_CASE("a server that refuses to initialize may be newer") {
+  World world;
+  world.server->greets = false;
+  world.client->start();
+  world.loop.run_for(1);
+  world.server->say(rpc_error(*world.server->got.back().id, kRpcNoSuchMethod, "no such method"));
+  world.loop.run_for(1);
+  REQUIRE(world.over.size() == 1);
+  CHECK(world.over[0] == "it refused to initialize: no such method; it may speak only MCP "
+                         "2026-07-28, which is not supported");
 }
 
 TEST_CASE("a silent connection is pinged before it is relied upon") {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.h"
 #include "base/image.h"
 #include "schema/arguments.h"
 #include "schema/json_loose.h"
@@ -177,36 +178,6 @@ ToolEnd tool_end(const Json& result, const std::optional<Json>& output_schema,
   auto end = assembled(read, keeper);
   if (!end) return failed(schema::Category::unavailable, end.error().message);
   return *std::move(end);
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-  static constexpr auto kValues = [] {
-    std::array<signed char, 256> values{};
-    values.fill(-1);
-    constexpr std::string_view kDigits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (std::size_t i = 0; i < kDigits.size(); ++i)
-      values[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
-    values['-'] = values['+'];
-    values['_'] = values['/'];
-    return values;
-  }();
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string out;
-  out.reserve(text.size() / 4 * 3 + 3);
-  std::uint32_t bits = 0;
-  unsigned count = 0;
-  for (const char c : text) {
-    const int value = kValues[static_cast<unsigned char>(c)];
-    if (value < 0 && (c == '\n' || c == '\r')) continue;
-    if (value < 0) return std::nullopt;
-    bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xFF'FFFF;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out.push_back(static_cast<char>(bits >> count & 0xFF));
-  }
-  return count < 6 ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace agentrt::adapters

@@ -23,7 +23,4 @@ ports::ToolEnd tool_end(const schema::Json& result,
                         const std::optional<schema::Json>& output_schema,
                         ports::OutputKeeper& keeper);
 
-// Decodes base64 in the standard or URL-safe alphabet; empty: invalid.
-std::optional<std::string> from_base64(std::string_view text);
-
 }  // namespace agentrt::adapters

@@ -101,12 +101,3 @@ TEST_CASE("a full disk is a failure of the call, and many pieces are counted") {
   CHECK(tool_end({R"({"structuredContent":{}})"}, {}, keeper).failure->message ==
         "the disk is full");
 }
-
-TEST_CASE("base64 is read in both alphabets") {
-  CHECK(from_base64("") == "");
-  CHECK(from_base64("-_-_") == from_base64("+/+/"));
-  CHECK(from_base64("aGk=\n") == std::nullopt);  // padding only at the very end
-  CHECK(from_base64("aGk=") == "hi");
-  CHECK(!from_base64("a"));
-  CHECK(!from_base64("a b"));
-}

@@ -33,6 +33,10 @@ std::string words_of(const HttpEnd& end) {
   }
 }
 
+void authorize(HttpRequest& request, const std::string& token) {
+  request.headers.push_back("Authorization: Bearer " + token);
+}
+
 }  // namespace
 
 // One request and its response, on the thread of the streams.
@@ -111,12 +115,14 @@ class HttpTransport::Exchange final : public HttpExchange {
 };
 
 HttpTransport::HttpTransport(ports::Loop& loop, HttpStreams& streams, McpHttp server,
-                             TransportListener& listener, McpHttpLimits limits)
+                             TransportListener& listener,
+                             std::unique_ptr<McpAuthorization> authorization, McpHttpLimits limits)
     : loop_(loop),
       streams_(streams),
       server_(std::move(server)),
       listener_(&listener),
       limits_(limits),
+      authorization_(std::move(authorization)),
       untaken_(std::make_shared<std::atomic<std::size_t>>(0)) {
   if (!is_older()) send_to_ = server_.url;
 }
@@ -232,9 +238,62 @@ void HttpTransport::listen(std::uint64_t talk) {
 }
 
 void HttpTransport::begin(std::uint64_t id, HttpRequest request) {
+  if (!authorization_) return start(id, std::move(request));
+  talks_.at(id).sent = std::move(request);
+  talks_.at(id).repeated = false;
+  authorization_->token(
+      [this, id](Result<std::optional<std::string>> token) { begin_with(id, std::move(token)); });
+}
+
+// Starts the exchange that is kept in the talk; it may have been dropped meanwhile.
+void HttpTransport::begin_with(std::uint64_t id, Result<std::optional<std::string>> token) {
+  const auto found = talks_.find(id);
+  if (found == talks_.end()) return;
+  if (!token) {
+    loop_.post([this, here = std::weak_ptr(here_), id, why = token.error()]() mutable {
+      if (!here.expired()) unauthorized(id, std::move(why));
+    });
+    return;
+  }
+  Talk& talk = found->second;
+  talk.token = token->value_or("");
+  HttpRequest request = talk.sent;
+  if (!talk.token.empty()) authorize(request, talk.token);
+  start(id, std::move(request));
+}
+
+void HttpTransport::start(std::uint64_t id, HttpRequest request) {
   Talk& talk = talks_.at(id);
   talk.ticket =
       streams_.start(std::make_shared<Exchange>(*this, id, talk.request, std::move(request)));
+}
+
+// After 401: asks for another token. True: the exchange is repeated with it, or the talk ends.
+bool HttpTransport::asks_again(std::uint64_t id, const Ending& ending) {
+  Talk& talk = talks_.at(id);
+  if (!authorization_ || ending.head.status != kUnauthorized) return false;
+  if (std::exchange(talk.repeated, true)) {
+    unauthorized(id, authorization_->rejected());
+    return true;
+  }
+  authorization_->refused(
+      talk.token, ending.head,
+      [this, id](Result<std::optional<std::string>> token) { begin_with(id, std::move(token)); });
+  return true;
+}
+
+// The server's own messages are not worth a connection without them.
+void HttpTransport::unauthorized(std::uint64_t id, Error why) {
+  const auto found = talks_.find(id);
+  if (found == talks_.end()) return;
+  if (found->second.purpose == Purpose::goodbye) return finish();
+  std::vector<std::uint64_t> refused;
+  if (found->second.request && found->second.purpose != Purpose::listen)
+    refused.push_back(*found->second.request);
+  if (found->second.purpose != Purpose::listen || found->second.request || is_older())
+    return lost(std::move(why), std::move(refused));
+  drop(id);
+  next_message();
 }
 
 void HttpTransport::drop(std::uint64_t id) {
@@ -272,6 +331,7 @@ void HttpTransport::ended(std::uint64_t id, const Ending& ending) {
   if (found->second.timer) loop_.cancel(*found->second.timer);
   found->second.timer.reset();
   if (found->second.purpose == Purpose::goodbye) return finish();
+  if (asks_again(id, ending)) return;
   if (found->second.purpose == Purpose::listen)
     listen_ended(id, ending);
   else if (found->second.purpose == Purpose::check)
@@ -286,6 +346,8 @@ std::optional<std::string> HttpTransport::failure_in(const Ending& ending) const
   const std::uint64_t status = ending.head.status;
   if (ending.too_large)
     return fmt::format("it sent a message of more than {} bytes", limits_.message_bytes_max);
+  if (authorization_ && status == kForbidden)
+    return fmt::format("it refuses access (HTTP status {})", status);
   if (status == kUnauthorized || status == kForbidden)
     return fmt::format(
         "it requires authentication (HTTP status {}); set bearer_token_env to the environment "
@@ -299,6 +361,11 @@ void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
   Talk& talk = talks_.at(id);
   const bool complete = ending.end.ending == HttpEnding::complete;
   const std::uint64_t status = ending.head.status;
+  if (authorization_ && status == kForbidden)
+    if (auto lacking = authorization_->lacking(ending.head)) {
+      answer_failed(talk, *std::move(lacking));
+      return drop(id);
+    }
   if (auto failure = failure_in(ending)) return lost(*std::move(failure));
   if (status == kNotFound && (!session_.empty() || is_older())) return session_over(id, "");
   if (status == kBadRequest && talk.request && in_session()) return check_session(id, ending);
@@ -370,6 +437,10 @@ std::string HttpTransport::refusal_in(const Ending& ending) const {
 }
 
 void HttpTransport::answer_failed(const Talk& talk, std::string why) {
+  answer_failed(talk, Error{Code::internal, std::move(why), {}});
+}
+
+void HttpTransport::answer_failed(const Talk& talk, Error why) {
   if (talk.request && !talk.answered) listener_->on_refused(*talk.request, std::move(why));
 }
 
@@ -414,6 +485,10 @@ void HttpTransport::take_up(std::uint64_t id, const Ending& ending) {
 }
 
 void HttpTransport::lost(std::string why, std::vector<std::uint64_t> refused) {
+  lost(Error{Code::unavailable, std::move(why), {}}, std::move(refused));
+}
+
+void HttpTransport::lost(Error why, std::vector<std::uint64_t> refused) {
   while (!talks_.empty()) drop(talks_.begin()->first);
   unsent_.clear();
   loop_.post([this, here = std::weak_ptr(here_), why = std::move(why),

@@ -6,6 +6,10 @@
 // messages, if the server supports that. If the server assigned a session, DELETE ends it.
 // Redirects are not followed.
 //
+// Before each exchange, McpAuthorization gives the token to send. If the server answers 401, it is
+// asked for another one, and the exchange is repeated once. If the server answers 403 because the
+// token lacks scopes, only that request fails.
+//
 // A server reports an unknown session with 404. Many use 400, which also means a refused call, so a
 // ping distinguishes the two: it succeeds if the session still exists.
 //
@@ -26,6 +30,7 @@
 #include <vector>
 
 #include "adapters/http/http_streams.h"
+#include "adapters/mcp/authorization.h"
 #include "adapters/mcp/server.h"
 #include "adapters/mcp/transport.h"
 #include "base/event_stream.h"
@@ -51,9 +56,11 @@ struct McpHttpLimits {
 
 class HttpTransport final : public Transport {
  public:
-  // `streams` must outlive every transport that uses it.
+  // `streams` must outlive every transport that uses it. `authorization`: null: the server gets no
+  // tokens.
   HttpTransport(ports::Loop& loop, HttpStreams& streams, McpHttp server,
-                TransportListener& listener, McpHttpLimits limits = {});
+                TransportListener& listener, std::unique_ptr<McpAuthorization> authorization = {},
+                McpHttpLimits limits = {});
   ~HttpTransport() override;
 
   void open() override;
@@ -86,12 +93,19 @@ class HttpTransport final : public Transport {
     std::size_t resumes = 0;
     bool resumed = false;  // resumed at least once
     std::string refusal;   // the error that started the session check
+    HttpRequest sent;      // kept only with an authorization, to repeat it
+    std::string token;     // that was sent
+    bool repeated = false;
     std::optional<ports::Loop::TimerId> timer;
     bool answered = false;
   };
 
   void post(std::string message, std::optional<std::uint64_t> request);
   void begin(std::uint64_t talk, HttpRequest request);
+  void begin_with(std::uint64_t talk, Result<std::optional<std::string>> token);
+  void start(std::uint64_t talk, HttpRequest request);
+  bool asks_again(std::uint64_t talk, const Ending& ending);
+  void unauthorized(std::uint64_t talk, Error why);
   void listen(std::uint64_t talk);
   HttpRequest request_of(HttpMethod method) const;
   bool is_older() const { return server_.kind == McpHttpKind::older; }
@@ -105,6 +119,7 @@ class HttpTransport final : public Transport {
   void session_over(std::uint64_t talk, std::string_view refusal);
   std::string refusal_in(const Ending& ending) const;
   void answer_failed(const Talk& talk, std::string why);
+  void answer_failed(const Talk& talk, Error why);
   void take_up(std::uint64_t talk, const Ending& ending);
   void drop(std::uint64_t talk);
   void next_message();
@@ -114,6 +129,7 @@ class HttpTransport final : public Transport {
   void take_address(std::uint64_t talk, std::string_view named);
   std::optional<std::string> failure_in(const Ending& ending) const;
   void lost(std::string why, std::vector<std::uint64_t> refused = {});
+  void lost(Error why, std::vector<std::uint64_t> refused = {});
   void finish();
 
   ports::Loop& loop_;
@@ -121,6 +137,7 @@ class HttpTransport final : public Transport {
   const McpHttp server_;
   TransportListener* listener_;  // null: no more callbacks
   const McpHttpLimits limits_;
+  const std::unique_ptr<McpAuthorization> authorization_;
   std::string protocol_;
   std::string session_;
   std::string send_to_;  // empty: an older server has not sent it yet

@@ -42,6 +42,12 @@ class McpTools::Bridge final : public McpPool::Listener {
       listener.on_progress(std::move(text));
     });
   }
+  void on_warning(std::string code, std::string message) override {
+    tell([code = std::move(code),
+          message = std::move(message)](ports::ToolListener& listener) mutable {
+      listener.on_warning(std::move(code), std::move(message));
+    });
+  }
   void on_question(ports::ToolQuestion question) override {
     tell([question = std::move(question)](ports::ToolListener& listener) mutable {
       listener.on_question(std::move(question));
@@ -77,11 +83,11 @@ class McpTools::Bridge final : public McpPool::Listener {
 };
 
 // False: the worker is overloaded, and `then` is not called.
-bool McpTools::look_up(const std::string& cwd, std::move_only_function<void(Servers)> then) {
-  return parts_.worker.run([this, cwd, then = std::move(then)]() mutable {
-    parts_.core.post([servers = parts_.servers(cwd), then = std::move(then)]() mutable {
-      then(std::move(servers));
-    });
+bool McpTools::look_up(const ReadServers& read, const std::string& cwd,
+                       std::move_only_function<void(Servers)> then) {
+  return parts_.worker.run([this, &read, cwd, then = std::move(then)]() mutable {
+    parts_.core.post(
+        [servers = read(cwd), then = std::move(then)]() mutable { then(std::move(servers)); });
   });
 }
 
@@ -103,7 +109,23 @@ std::unique_ptr<Transport> McpTools::transport_to(const McpServer& server,
   if (const auto* const program = std::get_if<McpStdio>(&server.way))
     return std::make_unique<StdioTransport>(*io_, *program, listener, parts_.stdio);
   if (!streams_) streams_ = std::make_unique<HttpStreams>();
-  return std::make_unique<HttpTransport>(*io_, *streams_, std::get<McpHttp>(server.way), listener);
+  const auto& http = std::get<McpHttp>(server.way);
+  McpLogins* const logins = http.oauth ? this->logins() : nullptr;
+  return std::make_unique<HttpTransport>(*io_, *streams_, http, listener,
+                                         logins ? logins->authorization_of(server) : nullptr);
+}
+
+// Null: there are none.
+McpLogins* McpTools::logins() {
+  if (parts_.logins.empty()) return nullptr;
+  if (!streams_) streams_ = std::make_unique<HttpStreams>();
+  if (!logins_)
+    logins_ = std::make_unique<McpLogins>(McpLogins::Parts{.loop = *io_,
+                                                           .streams = *streams_,
+                                                           .folder = parts_.logins,
+                                                           .secret = parts_.secret,
+                                                           .redact = parts_.redact});
+  return logins_.get();
 }
 
 void McpTools::list(const SessionId& session, const std::string& cwd,
@@ -111,8 +133,8 @@ void McpTools::list(const SessionId& session, const std::string& cwd,
                     std::move_only_function<void(ports::ToolListing)> listing_to) {
   const auto answer = std::make_shared<decltype(listing_to)>(std::move(listing_to));
   McpPool::Place where{session, folders_of(cwd, additional_roots), {}};
-  const bool taken =
-      look_up(cwd, [this, place = std::move(where), answer](Servers servers) mutable {
+  const bool taken = look_up(
+      parts_.servers, cwd, [this, place = std::move(where), answer](Servers servers) mutable {
         if (!servers) return (*answer)({{}, {{"mcp_servers", servers.error().message}}});
         if (servers->empty()) return (*answer)({});
         open();
@@ -133,9 +155,10 @@ void McpTools::start(ports::ToolRequest request, std::shared_ptr<ports::ToolList
   const ToolCallId id = request.call;
   calls_[id] = std::move(listener);
   const std::string cwd = request.workspace;
-  const bool taken = look_up(cwd, [this, request = std::move(request)](Servers servers) mutable {
-    call(std::move(request), std::move(servers));
-  });
+  const bool taken =
+      look_up(parts_.servers, cwd, [this, request = std::move(request)](Servers servers) mutable {
+        call(std::move(request), std::move(servers));
+      });
   if (!taken) parts_.core.post([this, id] { end(id, failed(overloaded())); });
 }
 
@@ -186,6 +209,7 @@ void McpTools::stop() {
   std::promise<void> gone;
   io_->post([this, &gone] {
     pool_.reset();
+    logins_.reset();
     gone.set_value();
   });
   gone.get_future().wait();

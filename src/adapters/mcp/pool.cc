@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/mcp/remedy.h"
 #include "adapters/mcp/tool_names.h"
 #include "schema/arguments.h"
 
@@ -31,10 +32,20 @@ Category category_of(Code code) {
     case Code::gone:
       return Category::lost;
     case Code::internal:
+    case Code::not_found:  // the server does not know the method
       return Category::provider;
     default:
-      return Category::unavailable;
+      return Category::unavailable;  // also unauthenticated
   }
+}
+
+std::string with_its_remedy(const Error& error) {
+  const auto remedy = remedy_of(error);
+  return remedy ? fmt::format("{}; {}", error.message, *remedy) : error.message;
+}
+
+schema::MissingServer missing_server(const std::string& name, const Error& why) {
+  return {name, why.message, remedy_of(why)};
 }
 
 // A note that a connected server lacks some tools, with the number of tools still offered.
@@ -88,6 +99,9 @@ struct McpPool::Call final : McpCallListener, std::enable_shared_from_this<McpPo
   explicit Call(McpPool& owner) : pool(owner) {}
 
   void on_progress(std::string text) override { listener->on_progress(std::move(text)); }
+  void on_warning(std::string code, std::string message) override {
+    listener->on_warning(std::move(code), std::move(message));
+  }
   void on_question(ports::ToolQuestion question) override {
     listener->on_question(std::move(question));
   }
@@ -100,7 +114,8 @@ struct McpPool::Call final : McpCallListener, std::enable_shared_from_this<McpPo
     }
     if (pool.calls_.erase(id) == 0) return;
     if (!result)
-      return listener->on_failed(failure(category_of(result.error().code), result.error().message));
+      return listener->on_failed(
+          failure(category_of(result.error().code), with_its_remedy(result.error())));
     if (const auto at = pool.connections_.find(key); at != pool.connections_.end()) {
       at->second.ends = 0;
       pool.use(key);
@@ -117,7 +132,7 @@ struct McpPool::Listing {
   bool told = false;               // the first listing was passed on
   std::set<std::string> starting;  // servers that have neither answered nor failed
   std::map<std::string, ports::Loop::TimerId> awaited;  // of these: the end of their wait_ms
-  std::map<std::string, std::string> why;               // servers without tools
+  std::map<std::string, Error> why;                     // servers without tools
 };
 
 McpPool::McpPool(ports::Loop& loop, McpClient::MakeTransport make, McpLimits limits)
@@ -138,7 +153,7 @@ void McpPool::list(Place place, std::move_only_function<void(ports::ToolListing)
     listing->starting.insert(server.name);
     reach({listing->place.session, server.name}, server, listing->place.folders, Again::yes,
           [this, listing, name = server.name](Result<McpClient*> client) {
-            if (!client) listing->why[name] = client.error().message;
+            if (!client) listing->why[name] = client.error();
             heard(listing, name);
           });
     if (!listing->starting.contains(server.name)) continue;
@@ -184,8 +199,9 @@ void McpPool::tell(Listing& listing) {
     const auto at = connections_.find({listing.place.session, server.name});
     const auto why = listing.why.find(server.name);
     if (why != listing.why.end() || at == connections_.end() || !at->second.client) {
-      out.missing.push_back(
-          {server.name, why != listing.why.end() ? why->second : "it has just ended"});
+      out.missing.push_back(why != listing.why.end()
+                                ? missing_server(server.name, why->second)
+                                : schema::MissingServer{server.name, "it has just ended"});
       continue;
     }
     add_tools(at->second.client->tools(), server, bytes, out);
@@ -240,13 +256,14 @@ Result<McpClient*> McpPool::connect(const Key& key, const McpServer& server,
   const std::int64_t now = loop_.now().ms;
   if (const auto at = connections_.find(key);
       at != connections_.end() && now < at->second.not_before)
-    return fail(Code::unavailable, fmt::format("{}; the next attempt is in {} s", at->second.why,
-                                               (at->second.not_before - now + 999) / 1'000));
+    return std::unexpected(reworded(
+        at->second.why, fmt::format("{}; the next attempt is in {} s", at->second.why.message,
+                                    (at->second.not_before - now + 999) / 1'000)));
   TRY(make_room());
   Connection& connection = connections_[key];
   connection.opened_at = now;
   connection.client = std::make_unique<McpClient>(
-      loop_, server, make_, [this, key](const std::string& why) { ended(key, why); });
+      loop_, server, make_, [this, key](const Error& why) { ended(key, why); });
   connection.client->set_roots(folders);
   connection.client->start();
   use(key);
@@ -271,13 +288,14 @@ Result<void> McpPool::make_room() {
   return {};
 }
 
-void McpPool::ended(const Key& key, const std::string& why) {
+void McpPool::ended(const Key& key, const Error& why) {
   const auto at = connections_.find(key);
   if (at == connections_.end()) return;
   Connection& connection = at->second;
   const std::int64_t now = loop_.now().ms;
-  if (now - connection.opened_at >= limits_.steady_ms) connection.ends = 0;
-  ++connection.ends;
+  const bool steady = now - connection.opened_at >= limits_.steady_ms;
+  if (steady || why.code == Code::unauthenticated) connection.ends = 0;
+  if (why.code != Code::unauthenticated) ++connection.ends;
   std::int64_t pause = 0;
   if (connection.ends > 1) {
     pause = limits_.pause_first_ms;
@@ -347,8 +365,9 @@ void McpPool::begin(const std::shared_ptr<Call>& call) {
           if (!calls_.contains(call->id)) return;  // cancelled meanwhile
           if (client) return send(*call, **client);
           call->on_end(
-              fail(Code::unavailable, fmt::format("the MCP server {} is unavailable: {}",
-                                                  call->server.name, client.error().message)));
+              std::unexpected(reworded({Code::unavailable, {}, client.error().details},
+                                       fmt::format("the MCP server {} is unavailable: {}",
+                                                   call->server.name, client.error().message))));
         });
 }
 
@@ -382,6 +401,19 @@ void McpPool::cancel(const ToolCallId& id) {
   if (at == connections_.end() || !at->second.client) return;
   at->second.client->cancel(*call.mapped()->number);
   use(at->first);
+}
+
+void McpPool::close_idle(const std::string& url) {
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    const auto* const http =
+        at->second.client ? std::get_if<McpHttp>(&at->second.client->server().way) : nullptr;
+    if (http && http->url == url && at->second.client->is_idle()) {
+      let_go(at->second);
+      connections_.erase(at);
+    }
+    at = next;
+  }
 }
 
 void McpPool::close(std::move_only_function<void()> closed) {

@@ -3,7 +3,8 @@
 // A connection is opened when a session first lists or calls the server's tools. All turns of the
 // session share it. It is closed after idle_ms without use. A dead connection is reopened on the
 // next use, with backoff: from the second consecutive failure on, each doubles the time in which
-// the server is reported as unavailable, with the reason of the failure.
+// the server is reported as unavailable, with the reason of the failure. A server that needs a
+// login is retried on every use.
 //
 // Threads: everything, including callbacks, runs on one loop.
 #pragma once
@@ -57,6 +58,7 @@ class McpPool {
    public:
     virtual ~Listener() = default;
     virtual void on_progress(std::string text) = 0;
+    virtual void on_warning(std::string code, std::string message) = 0;
     virtual void on_question(ports::ToolQuestion question) = 0;
     virtual void on_failed(schema::Failure failure) = 0;
     // The server's result, and the output schema that the tool declares.
@@ -69,6 +71,8 @@ class McpPool {
               const std::optional<schema::Json>& content);
   void cancel(const ToolCallId& call);
 
+  // Closes the idle connections to this URL. The others end when the server refuses them.
+  void close_idle(const std::string& url);
   // Closes every connection gracefully, then calls `closed`. No connection is opened afterwards.
   void close(std::move_only_function<void()> closed);
 
@@ -80,7 +84,7 @@ class McpPool {
     std::int64_t used_at = 0;
     std::int64_t ends = 0;  // consecutive failures
     std::int64_t not_before = 0;
-    std::string why;  // why it ended
+    Error why;  // why it ended
     std::optional<ports::Loop::TimerId> idle;
   };
   struct Call;
@@ -95,7 +99,7 @@ class McpPool {
   Result<McpClient*> connect(const Key& key, const McpServer& server,
                              const std::vector<std::string>& folders);
   Result<void> make_room();
-  void ended(const Key& key, const std::string& why);
+  void ended(const Key& key, const Error& why);
   void let_go(Connection& connection);
   void use(const Key& key);
   void close_when_idle(const Key& key);

@@ -17,6 +17,9 @@ struct RecordedPool final : McpPool::Listener {
   void on_question(ports::ToolQuestion question) override {
     said.push_back("question " + question.id);
   }
+  void on_warning(std::string code, std::string message) override {
+    said.push_back(fmt::format("{}: {}", code, message));
+  }
   void on_failed(schema::Failure why) override {
     said.push_back(fmt::format("{}: {}", schema::name_of(why.category), why.message));
   }
@@ -140,6 +143,17 @@ TEST_CASE("a server that cannot be used says why") {
   place.servers[0].unusable = "its url is wrong";
   CHECK(world.list(place) == Said{"!a: its url is wrong"});
   CHECK(world.servers.all.empty());
+}
+
+TEST_CASE("a server that needs a login is retried at once") {
+  World world;
+  for (int i = 0; i < 4; ++i) {
+    world.servers.add()->refuses = Error{Code::unauthenticated, "it needs a login", {}};
+  }
+  world.servers.add();
+  for (int i = 0; i < 4; ++i)
+    CHECK(world.list(world.place({"a"})) == Said{"!a: it needs a login"});
+  CHECK(world.list(world.place({"a"})) == Said{"mcp__a__echo"});
 }
 
 TEST_CASE("tools of all servers together have a limit") {

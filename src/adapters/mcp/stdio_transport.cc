@@ -207,7 +207,7 @@ void StdioTransport::lost(std::string why) {
   stage_ = Stage::closing;
   loop_.post([this, here = std::weak_ptr(here_), why = std::move(why)]() mutable {
     if (here.expired() || listener_ == nullptr) return;
-    std::exchange(listener_, nullptr)->on_closed(std::move(why), {});
+    std::exchange(listener_, nullptr)->on_closed({Code::unavailable, std::move(why), {}}, {});
   });
   end_it();
 }

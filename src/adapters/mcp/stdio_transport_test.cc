@@ -96,14 +96,14 @@ class Program final : public TransportListener {
     messages_.push_back(std::move(text));
     heard_.notify_all();
   }
-  void on_refused(std::uint64_t, std::string) override {}
+  void on_refused(std::uint64_t, Error) override {}
   void on_garbage() override {
     const std::lock_guard lock(mutex_);
     ++garbage_;
   }
-  void on_closed(std::string why, std::vector<std::uint64_t>) override {
+  void on_closed(Error why, std::vector<std::uint64_t>) override {
     const std::lock_guard lock(mutex_);
-    closed_ = std::move(why);
+    closed_ = std::move(why.message);
     heard_.notify_all();
   }
 

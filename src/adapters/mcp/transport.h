@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace agentrt::adapters {
 
 inline constexpr std::size_t kMcpMessageBytesMax = 16 << 20;  // a longer one ends the connection
@@ -24,11 +26,12 @@ class TransportListener {
   // `within`: our request in whose answer stream the message arrived, if the transport knows.
   virtual void on_message(std::string text, std::optional<std::uint64_t> within) = 0;
   // The transport failed to deliver this request; no answer will follow.
-  virtual void on_refused(std::uint64_t request, std::string why) = 0;
+  virtual void on_refused(std::uint64_t request, Error why) = 0;
   // The server sent something that is not a message.
   virtual void on_garbage() = 0;
   // `refused`: our requests that the server certainly did not process.
-  virtual void on_closed(std::string why, std::vector<std::uint64_t> refused) = 0;
+  // Code::unauthenticated: a person must log in.
+  virtual void on_closed(Error why, std::vector<std::uint64_t> refused) = 0;
 };
 
 class Transport {

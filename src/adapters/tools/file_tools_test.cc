@@ -70,6 +70,7 @@ struct Releasing final : ports::ToolListener {
     tools.release(call);
   }
   void on_progress(std::string) override {}
+  void on_warning(std::string, std::string) override {}
   void on_question(ports::ToolQuestion) override {}
   void on_ended(ports::ToolEnd how) override { end = std::move(how); }
   FileTools& tools;

@@ -1,6 +1,6 @@
 #include "adapters/web/may_connect.h"
 
-#include "adapters/web/public_address.h"
+#include "adapters/http/public_address.h"
 
 namespace agentrt::adapters {
 

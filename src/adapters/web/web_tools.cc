@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "adapters/web/public_address.h"
+#include "adapters/http/public_address.h"
 #include "base/check.h"
 #include "base/digest.h"
 #include "tools/registry.h"

@@ -26,6 +26,7 @@ struct RecordedEnd final : ports::ToolListener {
   void on_change(schema::FileChange, schema::KeptOutput,
                  std::optional<schema::KeptOutput>) override {}
   void on_progress(std::string) override {}
+  void on_warning(std::string, std::string) override {}
   void on_question(ports::ToolQuestion) override {}
   void on_ended(ports::ToolEnd how) override { end = std::move(how); }
   std::optional<ports::ToolEnd> end;

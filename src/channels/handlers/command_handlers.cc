@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/url.h"
 #include "channels/handlers/handlers.h"
 #include "channels/handlers/rpc_calls.h"
 #include "channels/request_checks.h"

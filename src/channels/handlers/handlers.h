@@ -52,6 +52,12 @@ void post_leave(Services& services, const ExchangePtr& exchange);
 void get_environments(Services& services, const ExchangePtr& exchange);
 void post_environment(Services& services, const ExchangePtr& exchange);
 
+// mcp_access_handlers.cc
+void get_mcp_servers(Services& services, const ExchangePtr& exchange);
+void post_mcp_login(Services& services, const ExchangePtr& exchange);
+void post_mcp_callback(Services& services, const ExchangePtr& exchange);
+void delete_mcp_login(Services& services, const ExchangePtr& exchange);
+
 // document_handlers.cc
 void get_health(Services& services, const ExchangePtr& exchange);
 void get_readiness(Services& services, const ExchangePtr& exchange);

@@ -179,7 +179,9 @@ void TurnView::show_context(const ContextResolved& context) {
 
 void TurnView::show_catalog(const ToolCatalogResolved& catalog) {
   for (const MissingServer& server : catalog.missing.value_or(std::vector<MissingServer>{}))
-    page_.note(fmt::format("MCP server {}: {}", server.name, server.reason), Paint::yellow);
+    page_.note(fmt::format("MCP server {}: {}{}{}", server.name, server.reason,
+                           server.remedy ? "; " : "", server.remedy.value_or("")),
+               Paint::yellow);
 }
 
 void TurnView::show_request(const Envelope& event, const ModelRequested& requested) {

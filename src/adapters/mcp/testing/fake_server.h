@@ -24,6 +24,7 @@ struct FakeServer {
   std::vector<RpcMessage> got;            // all messages received, in order
   std::string protocol = "2025-11-25";
   bool greets = true, lists = true, calls = true, pings = true;
+  std::optional<Error> refuses;  // ends the connection instead of greeting
   std::vector<std::string> pages = {
       R"({"tools":[{"name":"echo","description":"says it","inputSchema":{"type":"object",)"
       R"("properties":{"text":{"type":"string"}},"required":["text"]}}]})"};
@@ -35,15 +36,16 @@ struct FakeServer {
       if (listener) listener->on_message(text, within);
     });
   }
-  void die(std::string why, std::vector<std::uint64_t> refused = {}) {
-    loop.post([this, why = std::move(why), refused] {
-      if (listener) std::exchange(listener, nullptr)->on_closed(why, refused);
+  void die(std::string why, std::vector<std::uint64_t> refused = {},
+           Code code = Code::unavailable) {
+    loop.post([this, why = std::move(why), refused, code] {
+      if (listener) std::exchange(listener, nullptr)->on_closed({code, why, {}}, refused);
     });
   }
   // The transport reports that the newest request failed.
   void refuse(std::string why) {
     loop.post([this, request = number_of(*got.back().id).value_or(0), why = std::move(why)] {
-      if (listener) listener->on_refused(request, why);
+      if (listener) listener->on_refused(request, {Code::internal, why, {}});
     });
   }
   // The newest request received with this method.
@@ -70,7 +72,9 @@ struct FakeServer {
     if (!messages) throw std::runtime_error("the client sent no message: " + text);
     for (const RpcMessage& message : *messages) {
       got.push_back(message);
-      if (message.method == "initialize" && greets)
+      if (message.method == "initialize" && refuses)
+        die(refuses->message, {}, refuses->code);
+      else if (message.method == "initialize" && greets)
         reply(fmt::format(R"({{"protocolVersion":"{}","capabilities":{{"tools":{{}}}},)"
                           R"("serverInfo":{{"name":"fake","version":"1"}}}})",
                           protocol));

@@ -8,6 +8,7 @@
 
 #include "adapters/models/wires/json_events.h"
 #include "adapters/models/wires/json_text.h"
+#include "base/base64.h"
 
 namespace agentrt::adapters {
 

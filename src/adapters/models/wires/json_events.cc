@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.h"
+
 namespace agentrt::adapters {
 
 std::string_view string_in(JsonMember member) {
@@ -76,22 +78,6 @@ std::string_view elements_of(const schema::Json& array) {
 
 bool says_something(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\v\f") != std::string_view::npos;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      group = group << 8 | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0u);
-    for (std::size_t i = 0; i < 4; ++i)
-      out += i <= count ? kDigits[group >> (18 - 6 * i) & 63] : '=';
-  }
-  return out;
 }
 
 std::string data_url(const ports::Attachment& attachment) {

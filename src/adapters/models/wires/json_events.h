@@ -54,8 +54,6 @@ std::string_view elements_of(const schema::Json& array);
 // Whether the text has visible characters: providers reject texts of only white space.
 bool says_something(std::string_view text);
 
-// Encodes bytes as base64, for images and documents within JSON.
-std::string base64(std::string_view bytes);
 // data:MEDIA/TYPE;base64,…
 std::string data_url(const ports::Attachment& attachment);
 bool is_image(const ports::Attachment& attachment);

@@ -474,14 +474,6 @@ TEST_CASE("images of tool results are part of the result, or follow all results 
   CHECK(body("openai_chat").contains(R"({"role":"tool","content":"an image",)"));
 }
 
-TEST_CASE("base64 pads what does not divide by three") {
-  CHECK(base64("") == "");
-  CHECK(base64("f") == "Zg==");
-  CHECK(base64("fo") == "Zm8=");
-  CHECK(base64("foo") == "Zm9v");
-  CHECK(base64("\xff\xfe\xfd\xfc") == "//79/A==");
-}
-
 TEST_CASE("commas of written JSON take care of themselves") {
   JsonText out;
   out.open('{').member("a", "x").key("b").open('[').number(1).open('{').close('}').raw("null");

@@ -39,6 +39,7 @@ struct RecordedCall final : ports::ToolListener {
     previous = std::move(old);
   }
   void on_progress(std::string) override {}
+  void on_warning(std::string, std::string) override {}
   void on_question(ports::ToolQuestion) override {}
   void on_ended(ports::ToolEnd how) override {
     CHECK_FALSE(end);

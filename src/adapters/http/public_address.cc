@@ -1,4 +1,4 @@
-#include "adapters/web/public_address.h"
+#include "adapters/http/public_address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -80,6 +80,14 @@ bool is_public(const sockaddr& address) {
     return is_public6(bytes);
   }
   return false;
+}
+
+bool is_loopback(const sockaddr& address) {
+  if (address.sa_family == AF_INET)
+    return ::ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == 127;
+  if (address.sa_family != AF_INET6) return false;
+  return std::memcmp(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, &in6addr_loopback,
+                     sizeof in6addr_loopback) == 0;
 }
 
 std::optional<sockaddr_storage> address_of(const std::string& text) {

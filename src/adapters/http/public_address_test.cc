@@ -1,4 +1,4 @@
-#include "adapters/web/public_address.h"
+#include "adapters/http/public_address.h"
 
 #include <doctest/doctest.h>
 
