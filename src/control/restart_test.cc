@@ -70,6 +70,24 @@ TEST_CASE("if configured, a restarted turn resumes in the same decision") {
   CHECK_FALSE(outcome.thread().active->prepared);
 }
 
+TEST_CASE("a turn says itself whether it resumes") {
+  const auto restarted = [](bool resume, AfterRestart configured) {
+    TurnOptions options;
+    options.resume = resume;
+    Given past = Given{}.session().thread_started();
+    past.fact(state::turn_scope("1"), TaskCreated{});
+    past.fact(state::turn_scope("1"), TurnSubmitted{.options = options});
+    past.fact(state::turn_scope("1"), TurnStarted{.boot_id = state::kBoot});
+    Settings settings = usual_settings();
+    settings.after_restart = configured;
+    Inputs inputs = next_boot(past);
+    inputs.settings = &settings;
+    return when(past.view(), ReportRestarted{}, inputs).thread().status;
+  };
+  CHECK(restarted(true, AfterRestart::ask) == Status::preparing);
+  CHECK(restarted(false, AfterRestart::resume) == Status::blocked);
+}
+
 TEST_CASE("a restart changes nothing where no work of another boot is open") {
   CHECK(restart(Given{}.session().thread_started()).shape() == "unchanged");
   CHECK(

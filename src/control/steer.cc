@@ -245,7 +245,8 @@ Decided restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     }
     facts.block(turn, "restart", "Interrupted by a restart",
                 "the runtime stopped while this turn was running; resume_thread continues it");
-    if (inputs.settings->after_restart == AfterRestart::resume) facts.resume(turn);
+    const bool configured = inputs.settings->after_restart == AfterRestart::resume;
+    if (turn.options.resume.value_or(configured)) facts.resume(turn);
   }
   return accept(facts);
 }

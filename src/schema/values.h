@@ -39,12 +39,14 @@ struct TurnOptions {
   std::optional<std::int64_t> ask_timeout_ms;  // how long a question waits; default: no limit
   std::optional<QueuePolicy> queue_policy;
   std::optional<std::vector<std::string>> tools;  // the only ones that the turn may call
+  // Whether the turn resumes by itself after a restart of the runtime; default: [runtime] resume.
+  std::optional<bool> resume = {};
 
   bool operator==(const TurnOptions&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TurnOptions, (),
                       (model, fallback, mode, sandbox, cwd, additional_roots, interactive,
-                       ask_trust, ask_timeout_ms, queue_policy, tools))
+                       ask_trust, ask_timeout_ms, queue_policy, tools, resume))
 
 // A tool call that a model requests.
 struct RequestedCall {

@@ -1912,6 +1912,7 @@ export interface MissingCondition {
 export interface MissingServer {
   name: string;
   reason: string;
+  remedy?: string;
 }
 
 export interface Outcome {
@@ -2289,6 +2290,7 @@ export interface TurnOptions {
   askTimeoutMs?: number;
   queuePolicy?: QueuePolicy;
   tools?: string[];
+  resume?: boolean;
 }
 
 export interface TurnSnapshot {

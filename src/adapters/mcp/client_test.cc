@@ -365,7 +365,7 @@ TEST_CASE("sampling is refused, and each call notes it once") {
 TEST_CASE("a server that refuses to initialize may be newer") {
   World world;
   world.server->greets = false;
-  world.client->start();
+  world.start();
   world.loop.run_for(1);
   world.server->say(rpc_error(*world.server->got.back().id, kRpcNoSuchMethod, "no such method"));
   world.loop.run_for(1);

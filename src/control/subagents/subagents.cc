@@ -130,6 +130,7 @@ TurnOptions options_of(const Thread& parent, const NewSubagent& wanted, Delegato
   if (parent.active) {
     out.interactive = above.interactive;
     out.ask_timeout_ms = above.ask_timeout_ms;
+    out.resume = above.resume;
   }
   return out;
 }
