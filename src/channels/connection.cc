@@ -117,6 +117,7 @@ void Connection::spooled(const Result<void>& stored) {
 // REQUIRES: a complete head, with or without the body.
 void Connection::process_request() {
   if (!head_checked_) {
+    if (is_preflight()) return answer_preflight();
     if (const auto good = check_head(); !good) return refuse(good.error());
     head_checked_ = true;
   }
@@ -124,9 +125,24 @@ void Connection::process_request() {
   if (const auto begun = begin_body(); !begun) return refuse(begun.error());
 }
 
+// A browser asks before it calls from another site, without a token.
+bool Connection::is_preflight() {
+  Head& head = reader_.head();
+  return head.method == Method::options && head.origin && !head.has_body &&
+         check_origin(head, context_.host_names, context_.origins) && !head.foreign_origin.empty();
+}
+
+void Connection::answer_preflight() {
+  context_.services.metrics.http_requests.fetch_add(1, std::memory_order_relaxed);
+  request.head = std::move(reader_.head());
+  keep_ = request.head.keep;
+  state_ = State::answering;
+  respond(preflight_response());
+}
+
 Result<void> Connection::check_head() {
   Head& head = reader_.head();
-  TRY(check_origin(head, context_.host_names));
+  TRY(check_origin(head, context_.host_names, context_.origins));
   TRY_ASSIGN(Target target, read_target(head.target));
   match_ = match_route(head.method, target.path);
   identity = nullptr;

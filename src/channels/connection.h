@@ -30,6 +30,7 @@ struct ConnectionContext {
   Services& services;
   const HttpLimits& limits;
   const std::vector<std::string>& host_names;
+  const std::vector<std::string>& origins;
   std::function<void(Connection&)> closed;  // called once; may drop the last reference
 };
 
@@ -83,6 +84,8 @@ class Connection final : public Exchange,
   void process();
   void process_request();
   Result<void> check_head();
+  bool is_preflight();
+  void answer_preflight();
   Result<void> begin_body();
   // Stores the received part of an upload. False: there is nothing to store.
   bool spool();

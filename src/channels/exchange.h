@@ -14,6 +14,7 @@
 #include "channels/login_codes.h"
 #include "channels/output_access.h"
 #include "channels/page.h"
+#include "channels/protocols/ticker.h"
 #include "channels/reply_budget.h"
 #include "channels/request.h"
 #include "channels/sse_hub.h"
@@ -33,6 +34,8 @@ using Documents = std::function<std::optional<std::string>(std::string_view file
 enum class LeaveWhen { now, idle };
 // True: the process is about to stop. Any thread.
 using Leave = std::function<bool(LeaveWhen when)>;
+
+struct Protocols;  // channels/protocols/protocols.h
 
 // What the handlers work with; one for the whole server. Commands, streams and outputs take only
 // requests that passed Authorization.
@@ -54,6 +57,8 @@ struct Services {
   ports::ClientEnvironments* environments;  // null: clients supply none
   ports::McpAccess* mcp;                    // null: there are no MCP servers
   const ChannelLimits& channels;
+  Ticker& ticker;
+  Protocols& protocols;
 };
 
 // A body that is sent in pieces; the next piece is requested when the peer has taken the last.

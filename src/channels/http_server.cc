@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "channels/listener.h"
+#include "channels/protocols/protocols.h"
 
 namespace agentrt::channels {
 namespace {
@@ -65,8 +66,10 @@ class HttpServer::Network {
                   options_.leave,
                   options_.environments,
                   options_.mcp,
-                  options_.limits.channels},
-        context_{services_, options_.limits, options_.host_names,
+                  options_.limits.channels,
+                  ticker_,
+                  protocols_},
+        context_{services_, options_.limits, options_.host_names, options_.origins,
                  [this](Connection& connection) { forget(connection); }},
         sweep_every_(sweep_interval(options_.limits)),
         sweep_timer_(io_.get_executor()),
@@ -107,6 +110,8 @@ class HttpServer::Network {
   const std::shared_ptr<Inbox> inbox_;
   Timer pace_timer_;  // of the hub, which has at most one pending task
   SseHub hub_;
+  Ticker ticker_;
+  Protocols protocols_;
   Services services_;
   const ConnectionContext context_;
   const Duration sweep_every_;
@@ -229,7 +234,8 @@ void HttpServer::Network::schedule_sweep() {
 void HttpServer::Network::sweep() {
   const Instant now = Clock::now();
   for_each_connection([&](Connection& connection) { connection.tick(now); });
-  if (!connections_.empty()) schedule_sweep();
+  ticker_.tick(now);
+  if (!connections_.empty() || !ticker_.empty()) schedule_sweep();
 }
 
 void HttpServer::Network::begin_stop() {

@@ -32,6 +32,7 @@ struct HttpOptions {
   std::optional<HttpAddress> tcp;
   std::string socket_path;              // empty: no Unix socket
   std::vector<std::string> host_names;  // accepted in Host, in addition to this machine's
+  std::vector<std::string> origins;     // of other sites whose pages may call, with a token
   HttpLimits limits;
   std::optional<TlsContext> tls;  // TCP connections speak TLS
   // Why the runtime cannot work, for /readyz; may be empty. Any thread.

@@ -80,6 +80,28 @@ Response error_response(const Error& error) {
   return response;
 }
 
+Response preflight_response() {
+  Response response;
+  response.status = 204;
+  response.fields.emplace_back("Access-Control-Allow-Methods", "GET, POST, DELETE");
+  response.fields.emplace_back(
+      "Access-Control-Allow-Headers",
+      "Authorization, Content-Type, Accept, Last-Event-ID, Agentrt-Channel, A2A-Version, "
+      "Mcp-Session-Id, MCP-Protocol-Version, X-Request-Id, traceparent, Range");
+  response.fields.emplace_back("Access-Control-Max-Age", "600");
+  return response;
+}
+
+// Never Access-Control-Allow-Credentials: a page sends a token, and no cookie.
+std::string cors_fields(const Head& request) {
+  if (request.foreign_origin.empty()) return {};
+  return fmt::format(
+      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: Mcp-Session-Id, "
+      "X-Request-Id, X-Agentrt-Generation, ETag, Content-Range, Retry-After, "
+      "WWW-Authenticate\r\nVary: Origin\r\n",
+      request.foreign_origin);
+}
+
 Response reply_response(Result<std::string> reply) {
   if (!reply) return error_response(reply.error());
   Response response;
@@ -96,6 +118,7 @@ std::string response_head(const Response& response, const Head& request, Keep ke
     fmt::format_to(to, "Content-Type: {}\r\nContent-Length: {}\r\n", response.content_type,
                    response.length.value_or(response.embedded.size() + response.body.size()));
   fmt::format_to(to, "Cache-Control: {}\r\n{}", response.cache_control, kNoSniff);
+  out += cors_fields(request);
   append_request_id(out, request);
   for (const auto& [name, value] : response.fields) fmt::format_to(to, "{}: {}\r\n", name, value);
   if (keep == Keep::close)
@@ -111,6 +134,7 @@ std::string stream_head(const Head& request, std::string_view generation) {
       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
       "Cache-Control: no-store\r\n";
   out += kNoSniff;
+  out += cors_fields(request);
   append_request_id(out, request);
   // X-Accel-Buffering stops proxies from buffering the stream.
   fmt::format_to(std::back_inserter(out),

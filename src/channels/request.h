@@ -15,7 +15,7 @@ namespace agentrt::channels {
 
 class AuthorizedUpload;
 
-enum class Method { get, head, post, delete_, other };
+enum class Method { get, head, post, delete_, options, other };
 enum class Keep { open, close };
 
 // The head of a request: the parts that checks and routes use.
@@ -25,6 +25,7 @@ struct Head {
   std::string host;      // empty: absent
   std::string repeated;  // name of a header field that must be unique but was repeated; empty: none
   std::optional<std::string> origin;
+  std::string foreign_origin;  // the origin, if it is another site that may call
   std::optional<std::string> authorization;
   std::optional<std::string> content_type;
   std::optional<std::string> last_event_id;
@@ -40,6 +41,9 @@ struct Head {
   std::string websocket_version;
   std::string websocket_protocols;
   std::string transport;      // Agentrt-Transport: how a local client says it is used itself
+  std::string mcp_session;    // Mcp-Session-Id
+  std::string mcp_protocol;   // MCP-Protocol-Version
+  std::string a2a_version;    // A2A-Version
   std::string client_folder;  // Agentrt-Cwd, percent-encoded: the folder that the client runs in
   std::optional<std::uint64_t> content_length;
   bool has_body = false;
@@ -73,6 +77,11 @@ struct Response {
 // {"error": {"code", "message", "details"?}} with the code's HTTP status, and Retry-After or
 // WWW-Authenticate if the status requires it.
 Response error_response(const Error& error);
+// To a preflight request from an origin that may call (CORS).
+Response preflight_response();
+// The fields that let a page of another origin read the response; empty: the request is not from
+// one.
+std::string cors_fields(const Head& request);
 Response reply_response(Result<std::string> reply);
 
 // The encoded head of a reply, including the empty line.

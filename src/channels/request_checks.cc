@@ -69,7 +69,8 @@ bool origin_is_own(std::string_view origin, std::string_view host) {
   return false;
 }
 
-Result<void> check_origin(const Head& head, std::span<const std::string> names) {
+Result<void> check_origin(Head& head, std::span<const std::string> names,
+                          std::span<const std::string> origins) {
   if (!head.repeated.empty())
     return fail(Code::invalid_params,
                 fmt::format("the request has more than one {} field", head.repeated));
@@ -77,8 +78,15 @@ Result<void> check_origin(const Head& head, std::span<const std::string> names) 
     return fail(Code::misdirected,
                 "this daemon does not answer for that Host; use 127.0.0.1 or localhost, or start "
                 "it with --host NAME");
-  if (head.origin && !origin_is_own(*head.origin, head.host))
-    return fail(Code::forbidden, "requests from web pages of another origin are refused");
+  if (!head.origin || origin_is_own(*head.origin, head.host)) return {};
+  const auto same = [&](const std::string& listed) {
+    return equal_ignoring_case(listed, *head.origin);
+  };
+  if (std::ranges::none_of(origins, same))
+    return fail(Code::forbidden,
+                "requests from web pages of another origin are refused; [server] origins lists "
+                "those that may call");
+  head.foreign_origin = *head.origin;
   return {};
 }
 

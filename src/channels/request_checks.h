@@ -21,8 +21,10 @@ namespace agentrt::channels {
 bool host_allowed(std::string_view host, std::span<const std::string> names);
 // Whether `origin` is http or https at exactly `host`.
 bool origin_is_own(std::string_view origin, std::string_view host);
-// Checks Host, then Origin. Fails with misdirected or forbidden.
-Result<void> check_origin(const Head& head, std::span<const std::string> names);
+// Checks Host, then Origin, which may also be one of `origins`; sets head.foreign_origin. Fails
+// with misdirected or forbidden.
+Result<void> check_origin(Head& head, std::span<const std::string> names,
+                          std::span<const std::string> origins = {});
 
 // application/json, with or without parameters.
 bool is_json(std::string_view content_type);

@@ -31,6 +31,8 @@ Method method_of(http::verb verb) {
       return Method::post;
     case http::verb::delete_:
       return Method::delete_;
+    case http::verb::options:
+      return Method::options;
     default:
       return Method::other;
   }
@@ -93,6 +95,9 @@ struct RequestReader::Parser {
     out.request_id = named_field(request, "X-Request-Id");
     out.traceparent = named_field(request, "traceparent");
     out.client_folder = named_field(request, "Agentrt-Cwd");
+    out.mcp_session = named_field(request, "Mcp-Session-Id");
+    out.mcp_protocol = named_field(request, "MCP-Protocol-Version");
+    out.a2a_version = named_field(request, "A2A-Version");
     out.upgrade = named_field(request, "Upgrade");
     out.websocket_key = named_field(request, "Sec-WebSocket-Key");
     out.websocket_version = named_field(request, "Sec-WebSocket-Version");

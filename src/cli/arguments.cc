@@ -448,6 +448,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("call")) return parsed.call;
   if (got("rpc")) return RpcArguments{};
   if (got("attach")) return parsed.attach;
+  if (got("acp")) return AcpArguments{};
   if (got("sessions")) return parsed.sessions;
   if (got("show")) return parsed.show;
   if (got("find")) return parsed.find;
@@ -479,6 +480,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
     const CLI::App* mcp = app.get_subcommand("mcp");
     if (mcp->got_subcommand("login")) return parsed.mcp_login;
     if (mcp->got_subcommand("logout")) return parsed.mcp_logout;
+    if (mcp->got_subcommand("serve")) return McpServeArguments{};
     return parsed.mcp_list;
   }
   if (got("token")) {

@@ -116,6 +116,8 @@ struct DemoArguments {
   bool keep = false;
   bool browser = false;
 };
+struct McpServeArguments {};
+struct AcpArguments {};
 struct McpListArguments {
   bool check = false;
 };
@@ -197,8 +199,8 @@ using Verb =
                  JobsArguments, AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments,
                  RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments,
                  OpenArguments, DemoArguments, CompactArguments, ForkArguments, RollbackArguments,
-                 RpcArguments, AttachArguments, McpListArguments, McpLoginArguments,
-                 McpLogoutArguments>;
+                 RpcArguments, AttachArguments, AcpArguments, McpServeArguments, McpListArguments,
+                 McpLoginArguments, McpLogoutArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config, remote, token_file, ca_file;

@@ -110,6 +110,7 @@ class ResponseReader {
   bool header_done() const { return parser_.is_header_done(); }
   bool done() const { return parser_.is_done(); }
   int status() const { return static_cast<int>(parser_.get().result_int()); }
+  std::string field(std::string_view name) const { return std::string(parser_.get()[name]); }
   std::string take_body() { return std::exchange(parser_.get().body(), {}); }
 
  private:
@@ -261,6 +262,37 @@ Result<Stream> Client::follow(const SessionId& session, Sequence after) const {
   if (state->reader.status() != 200)
     return std::unexpected(error_of({state->reader.status(), state->reader.take_body()}));
   return Stream(std::move(state));
+}
+
+Result<LiveReply> Client::converse(std::string_view target, std::string_view body,
+                                   std::string_view fields, int timeout_ms) const {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  TRY_ASSIGN(Wire wire, connect_to(endpoint_));
+  std::string more = fmt::format(
+      "Connection: close\r\nAccept: application/json, text/event-stream\r\n"
+      "Content-Type: application/json\r\nContent-Length: {}\r\n{}",
+      body.size(), fields);
+  if (!folder_.empty()) more += fmt::format("Agentrt-Cwd: {}\r\n", folder_);
+  TRY(send_all(wire, head_of("POST", target, endpoint_, token_, more), deadline, abandon_));
+  TRY(send_all(wire, body, deadline, abandon_));
+  auto state = std::make_unique<Stream::State>(std::move(wire));
+  state->reader.without_limit();
+  const auto streams = [&] {
+    return state->reader.header_done() &&
+           state->reader.field("Content-Type").starts_with("text/event-stream");
+  };
+  while (!streams() && !state->reader.done() && !state->closed) {
+    TRY(wait_for(state->wire.descriptor(), state->wait_for, deadline, abandon_));
+    TRY_ASSIGN(state->wait_for, read_some(state->wire, state->reader, state->closed));
+  }
+  LiveReply out;
+  out.status = state->reader.status();
+  out.session = state->reader.field("Mcp-Session-Id");
+  if (streams())
+    out.stream = Stream(std::move(state));
+  else
+    out.body = state->reader.take_body();
+  return out;
 }
 
 Result<Upgraded> Client::upgrade(std::string_view target, std::string_view transport) const {

@@ -60,6 +60,14 @@ struct Upgraded {
   std::string received;  // after the handshake
 };
 
+// The answer to a POST, which may be a stream of events.
+struct LiveReply {
+  int status = 0;
+  std::string session;           // Mcp-Session-Id
+  std::string body;              // if it is no stream
+  std::optional<Stream> stream;  // absent: it is none
+};
+
 // Percent-encodes a query component or path segment.
 std::string url_escaped(std::string_view text);
 
@@ -92,6 +100,9 @@ class Client {
   Result<std::string> call(std::string_view command, std::string_view params) const;
   // Streams the session's events after `after`.
   Result<Stream> follow(const SessionId& session, Sequence after) const;
+  // Sends JSON. `fields`: further header fields, each with its line break.
+  Result<LiveReply> converse(std::string_view target, std::string_view body,
+                             std::string_view fields, int timeout_ms) const;
   // Opens a WebSocket. `transport`: how this process is used itself, for a runtime on this machine.
   Result<Upgraded> upgrade(std::string_view target, std::string_view transport) const;
 

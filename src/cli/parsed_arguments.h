@@ -63,7 +63,7 @@ void add_jobs(CLI::App& app, Parsed& out);
 void add_history(CLI::App& app, Parsed& out);
 // Declares the commands of cli/page: open and demo.
 void add_page(CLI::App& app, Parsed& out);
-// Declares the commands of cli/mcp: mcp list, login and logout.
+// Declares the commands of cli/mcp and cli/acp: mcp serve, list, login and logout; acp.
 void add_mcp(CLI::App& app, Parsed& out);
 // Declares the commands of cli/remote: rpc and attach.
 void add_remote(CLI::App& app, Parsed& out);

@@ -38,6 +38,8 @@ int perform(Context& context) {
           [&](const TokenCreateArguments& arguments) { return create_token(context, arguments); },
           [&](const TokenListArguments&) { return list_tokens(context); },
           [&](const TokenRevokeArguments& arguments) { return revoke_token(context, arguments); },
+          [&](const AcpArguments&) { return serve_acp(context); },
+          [&](const McpServeArguments&) { return serve_mcp(context); },
           [&](const McpListArguments& arguments) { return list_mcp_servers(context, arguments); },
           [&](const McpLoginArguments& arguments) { return log_in_to_mcp(context, arguments); },
           [&](const McpLogoutArguments& arguments) { return log_out_of_mcp(context, arguments); },

@@ -25,6 +25,8 @@ int print_events(Context& context, const EventsArguments& arguments);
 int create_token(Context& context, const TokenCreateArguments& arguments);
 int list_tokens(Context& context);
 int revoke_token(Context& context, const TokenRevokeArguments& arguments);
+int serve_acp(Context& context);
+int serve_mcp(Context& context);
 int list_mcp_servers(Context& context, const McpListArguments& arguments);
 int log_in_to_mcp(Context& context, const McpLoginArguments& arguments);
 int log_out_of_mcp(Context& context, const McpLogoutArguments& arguments);

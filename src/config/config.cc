@@ -132,6 +132,7 @@ void set_unbounded(Config& config, const ConfigLayer& layer) {
   if (layer.tls_cert) config.server.tls_cert = layer.tls_cert->value;
   if (layer.tls_key) config.server.tls_key = layer.tls_key->value;
   join(config.server.host_names, layer.host_names);
+  join(config.server.origins, layer.origins);
   for (const ChannelLimit& limit : kChannelLimits)
     if (const auto given = layer.channels.find(limit.key); given != layer.channels.end())
       config.channels.*limit.member = given->second;
@@ -240,6 +241,7 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
   drop(layer.tls_cert, "server.tls_cert");
   drop(layer.tls_key, "server.tls_key");
   drop(layer.host_names, "server.host_names");
+  drop(layer.origins, "server.origins");
   drop(layer.client_metadata_url, "mcp.client_metadata_url");
   for (const auto& [key, value] : layer.channels) keys.push_back("channels." + key);
   for (const auto& [name, remote] : layer.remotes) keys.push_back("remotes." + name);

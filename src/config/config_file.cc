@@ -393,6 +393,15 @@ Result<void> read_channels(Section& section, ConfigLayer& layer) {
   return {};
 }
 
+Result<void> read_listening(Section& section, ConfigLayer& layer) {
+  TRY(section.take("listen", layer.listen));
+  TRY(section.take("tls_cert", layer.tls_cert));
+  TRY(section.take("tls_key", layer.tls_key));
+  TRY(section.take("host_names", layer.host_names));
+  TRY(section.take("origins", layer.origins));
+  return check_origins(layer);
+}
+
 Result<void> read_mcp(Section& section, ConfigLayer& layer) {
   TRY(section.take("client_metadata_url", layer.client_metadata_url));
   return check_mcp(layer);
@@ -482,10 +491,7 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
   } else if (name == "context") {
     TRY(read_context(section, layer));
   } else if (name == "server") {
-    TRY(section.take("listen", layer.listen));
-    TRY(section.take("tls_cert", layer.tls_cert));
-    TRY(section.take("tls_key", layer.tls_key));
-    TRY(section.take("host_names", layer.host_names));
+    TRY(read_listening(section, layer));
   } else if (name == "channels") {
     TRY(read_channels(section, layer));
   } else if (name == "mcp") {

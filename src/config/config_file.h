@@ -61,6 +61,7 @@ struct ConfigLayer {
   std::optional<Given<std::string>> tls_cert;
   std::optional<Given<std::string>> tls_key;
   std::optional<Given<std::vector<std::string>>> host_names;
+  std::optional<Given<std::vector<std::string>>> origins;
   std::map<std::string, std::uint64_t> channels;  // given limits of [channels], by key
   std::map<std::string, RemoteConfig> remotes;
   std::optional<Given<std::string>> client_metadata_url;

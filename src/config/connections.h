@@ -19,6 +19,7 @@ struct ServerConfig {
   std::optional<std::string> tls_cert;  // PEM files; both or none
   std::optional<std::string> tls_key;
   std::vector<std::string> host_names;  // accepted in Host
+  std::vector<std::string> origins;     // of other sites whose pages may call
 
   bool operator==(const ServerConfig&) const = default;
 };

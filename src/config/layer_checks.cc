@@ -103,6 +103,18 @@ Result<void> check_shell_env(const ConfigLayer& layer) {
   return {};
 }
 
+Result<void> check_origins(const ConfigLayer& layer) {
+  if (!layer.origins) return {};
+  for (const std::string& origin : layer.origins->value) {
+    const auto url = parse_url(origin);
+    if (!url || url->origin() != origin)
+      return wrong_at(
+          layer.path, layer.origins->line, "server.origins",
+          fmt::format("has {}, which is not an origin such as https://app.example.", origin));
+  }
+  return {};
+}
+
 Result<void> check_mcp(const ConfigLayer& layer) {
   const auto& given = layer.client_metadata_url;
   const auto url = given ? parse_url(given->value) : std::nullopt;

@@ -12,6 +12,7 @@ Result<void> check_context(const ConfigLayer& layer);
 Result<void> check_roots(const ConfigLayer& layer);
 Result<void> check_write(const ConfigLayer& layer);
 Result<void> check_shell_env(const ConfigLayer& layer);
+Result<void> check_origins(const ConfigLayer& layer);
 Result<void> check_mcp(const ConfigLayer& layer);
 
 }  // namespace agentrt::config

@@ -12,6 +12,7 @@
 
 #include <boost/describe/enum.hpp>
 
+#include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "schema/codec.h"
@@ -89,6 +90,28 @@ struct McpLogout {
 };
 BOOST_DESCRIBE_STRUCT(McpLogout, (), (server, was_logged_in, revocation, reason))
 
+struct NamedText {
+  std::string name;
+  std::string value;
+};
+BOOST_DESCRIBE_STRUCT(NamedText, (), (name, value))
+
+// A server that the editor of a session brings along.
+struct LentMcpServer {
+  std::string name;
+  std::optional<std::string> type;  // http or sse; absent: stdio
+  std::optional<std::string> url;
+  std::optional<std::vector<NamedText>> headers;
+  std::optional<std::string> command;
+  std::optional<std::vector<std::string>> args;
+  std::optional<std::vector<NamedText>> env;
+};
+BOOST_DESCRIBE_STRUCT(LentMcpServer, (), (name, type, url, headers, command, args, env))
+
+inline constexpr std::size_t kLentServersMax = 32;
+// How long lent servers stay after they were lent or used last.
+inline constexpr std::int64_t kLentServerMs = 600'000;
+
 class McpAccess {
  public:
   template <class T>
@@ -105,6 +128,10 @@ class McpAccess {
   // denied or is not of this login.
   virtual void finish_login(std::string login, std::string callback_url, To<McpLogin> done) = 0;
   virtual void log_out(std::string server, std::optional<std::string> cwd, To<McpLogout> done) = 0;
+  // Offers these servers to the session, instead of those lent before. They are kept in memory, and
+  // no fact holds more than their names. Also: limit_exceeded.
+  virtual void lend(SessionId session, std::vector<LentMcpServer> servers,
+                    To<std::string> done) = 0;
 };
 
 }  // namespace agentrt::ports

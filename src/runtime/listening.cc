@@ -51,6 +51,7 @@ channels::HttpOptions http_options(const RuntimeOptions& options) {
   http.limits.channels.message_bytes = channels.message_bytes;
   http.limits.channels.calls_in_flight = channels.calls_in_flight;
   http.limits.channels.ping = channels::Duration(channels.ping_ms);
+  http.origins = options.config.server.origins;
   if (options.listen) {
     http.tcp = channels::HttpAddress{options.listen->address, options.listen->port};
     http.host_names = options.listen->host_names;

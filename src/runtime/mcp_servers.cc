@@ -254,6 +254,32 @@ Result<std::vector<adapters::McpServer>> McpServers::listed(const std::string& c
   return read(cwd);
 }
 
+adapters::McpServer McpServers::lent(const std::string& cwd, const ports::LentMcpServer& server) {
+  config::McpServerConfig out;
+  if (server.url) {
+    out.url = server.url;
+    out.type = server.type;
+    for (const auto& [name, value] : server.headers.value_or(std::vector<ports::NamedText>{}))
+      out.headers[name] = value;
+  } else {
+    out.command.push_back(server.command.value_or(""));
+    const auto args = server.args.value_or(std::vector<std::string>{});
+    out.command.insert(out.command.end(), args.begin(), args.end());
+    for (const auto& [name, value] : server.env.value_or(std::vector<ports::NamedText>{}))
+      out.env[name] = value;
+  }
+  if (const auto wrong = config::wrong_server(out))
+    return unusable(server.name, fmt::format("the editor's entry {}", *wrong));
+  const auto config = config::load_config(sources_);
+  if (!config) return unusable(server.name, config.error().message);
+  // The editor's texts are final: nothing in them names a variable of the runtime.
+  const config::Environment none = [](std::string_view name) {
+    return std::optional<std::string>(fmt::format("${{{}}}", name));
+  };
+  return server_of(server.name, out, *config, config::real_workspace(cwd), data_,
+                   out.url ? none : environment_);
+}
+
 Result<std::vector<adapters::McpServer>> McpServers::read(const std::string& cwd) {
   config::ConfigSources sources = sources_;
   if (!cwd.empty()) {

@@ -18,6 +18,7 @@
 #include "adapters/mcp/server.h"
 #include "config/file_marks.h"
 #include "config/mcp_servers.h"
+#include "ports/mcp_access.h"
 
 namespace agentrt::runtime {
 
@@ -39,6 +40,9 @@ class McpServers {
   Result<std::vector<adapters::McpServer>> of(const std::string& cwd);
   // The same with those that are disabled. `cwd` may be empty: no folder's files count.
   Result<std::vector<adapters::McpServer>> listed(const std::string& cwd);
+  // The configuration of a server that an editor lends, for a session in `cwd`: like one of the
+  // user's own configuration.
+  adapters::McpServer lent(const std::string& cwd, const ports::LentMcpServer& server);
 
  private:
   Result<std::vector<adapters::McpServer>> read(const std::string& cwd);

@@ -18,6 +18,8 @@ std::unique_ptr<adapters::McpTools> make_server_tools(const ServerToolParts& par
       .keeper = parts.keeper,
       .servers = [&servers](const std::string& cwd) { return servers.of(cwd); },
       .listed = [&servers](const std::string& cwd) { return servers.listed(cwd); },
+      .lent = [&servers](const std::string& cwd,
+                         const ports::LentMcpServer& server) { return servers.lent(cwd, server); },
       .cwd = parts.cwd,
       .logins = mcp_logins_path(parts.data),
       .client_metadata_url = parts.config.mcp.client_metadata_url,

@@ -171,6 +171,14 @@ constexpr std::array kRoutes{
           R"({"type":"object","required":["callbackUrl"],"properties":{"callbackUrl":)"
           R"({"type":"string"}},"additionalProperties":false})",
           kMcpLogin},
+    Route{"/mcp", "post", "mcp", "One message to the MCP server of the runtime.", kAny, "",
+          kDocument, kDocument},
+    Route{"/mcp", "get", "mcp_stream", "Not offered: messages are sent within calls.", kAny, "", "",
+          kDocument},
+    Route{"/mcp", "delete", "mcp_end", "Ends a session of the MCP server.", kAny, "", "",
+          kDocument},
+    Route{"/agui", "post", "agui", "One AG-UI run; the reply is a stream of events.", "submit", "",
+          kDocument, kText, "text/event-stream"},
     Route{"/", "get", "page", "The inspector page; it contains no data.", kOpen, "", "", kText,
           "text/html"},
     Route{"/assets/{name}", "get", "asset", "A file of the page.", kOpen, "name", "", kText,
@@ -183,6 +191,11 @@ constexpr std::array kRoutes{
           R"("config":{"type":"string"},"workspace":{"type":"string"}},)"
           R"("required":["variables","settings","credentials"]})",
           kDocument},
+    Route{
+        "/v1/sessions/{id}/mcp-servers", "post", "lend_mcp_servers",
+        "The MCP servers that an editor brings along for a session, kept in memory; served on the "
+        "Unix socket only.",
+        "admin", "id", R"({"type":"array","items":{"type":"object"}})", kDocument},
     Route{"/v1/environments", "get", "environments",
           "What the owner holds in memory for its successor; served on the Unix socket only.",
           "admin", "", "", kDocument},

@@ -370,8 +370,9 @@ TEST_CASE("a server that refuses to initialize may be newer") {
   world.server->say(rpc_error(*world.server->got.back().id, kRpcNoSuchMethod, "no such method"));
   world.loop.run_for(1);
   REQUIRE(world.over.size() == 1);
-  CHECK(world.over[0] == "it refused to initialize: no such method; it may speak only MCP "
-                         "2026-07-28, which is not supported");
+  CHECK(world.over[0] ==
+        "it refused to initialize: no such method; it may speak only MCP "
+        "2026-07-28, which is not supported");
 }
 
 TEST_CASE("a silent connection is pinged before it is relied upon") {

@@ -83,6 +83,26 @@ struct McpTools::Listing {
   }
 };
 
+void McpTools::lend(SessionId session, std::vector<ports::LentMcpServer> servers,
+                    To<std::string> done) {
+  if (servers.size() > ports::kLentServersMax)
+    return done(
+        fail(Code::limit_exceeded, fmt::format("at most {} MCP servers", ports::kLentServersMax)));
+  for (const ports::LentMcpServer& server : servers)
+    if (parts_.secret)
+      for (const ports::NamedText& header :
+           server.headers.value_or(std::vector<ports::NamedText>{}))
+        parts_.secret(header.value);
+  parts_.core.post([this, session = std::move(session), servers = std::move(servers),
+                    done = std::move(done)]() mutable {
+    std::erase_if(lent_, [this](const auto& each) {
+      return parts_.core.since(each.second.used_at) > ports::kLentServerMs;
+    });
+    lent_[session] = {std::move(servers), parts_.core.now()};
+    done("{}");
+  });
+}
+
 // Calls `then` on the thread of `io_`.
 void McpTools::for_servers(const std::optional<std::string>& cwd,
                            std::move_only_function<void(Servers)> then) {

@@ -83,12 +83,30 @@ class McpTools::Bridge final : public McpPool::Listener {
 };
 
 // False: the worker is overloaded, and `then` is not called.
-bool McpTools::look_up(const ReadServers& read, const std::string& cwd,
+bool McpTools::look_up(ReadServers read, const std::string& cwd,
                        std::move_only_function<void(Servers)> then) {
-  return parts_.worker.run([this, &read, cwd, then = std::move(then)]() mutable {
+  return parts_.worker.run([this, read = std::move(read), cwd, then = std::move(then)]() mutable {
     parts_.core.post(
         [servers = read(cwd), then = std::move(then)]() mutable { then(std::move(servers)); });
   });
+}
+
+McpTools::ReadServers McpTools::servers_of(const SessionId& session) {
+  const auto found = lent_.find(session);
+  if (found == lent_.end() || !parts_.lent) return parts_.servers;
+  if (parts_.core.since(found->second.used_at) > ports::kLentServerMs) {
+    lent_.erase(found);
+    return parts_.servers;
+  }
+  found->second.used_at = parts_.core.now();
+  return [this, lent = found->second.servers](const std::string& cwd) -> Servers {
+    TRY_ASSIGN(std::vector<McpServer> out, parts_.servers(cwd));
+    for (const ports::LentMcpServer& each : lent) {
+      std::erase_if(out, [&](const McpServer& other) { return other.name == each.name; });
+      out.push_back(parts_.lent(cwd, each));
+    }
+    return out;
+  };
 }
 
 void McpTools::open() {
@@ -134,7 +152,7 @@ void McpTools::list(const SessionId& session, const std::string& cwd,
   const auto answer = std::make_shared<decltype(listing_to)>(std::move(listing_to));
   McpPool::Place where{session, folders_of(cwd, additional_roots), {}};
   const bool taken = look_up(
-      parts_.servers, cwd, [this, place = std::move(where), answer](Servers servers) mutable {
+      servers_of(session), cwd, [this, place = std::move(where), answer](Servers servers) mutable {
         if (!servers) return (*answer)({{}, {{"mcp_servers", servers.error().message}}});
         if (servers->empty()) return (*answer)({});
         open();
@@ -155,10 +173,11 @@ void McpTools::start(ports::ToolRequest request, std::shared_ptr<ports::ToolList
   const ToolCallId id = request.call;
   calls_[id] = std::move(listener);
   const std::string cwd = request.workspace;
-  const bool taken =
-      look_up(parts_.servers, cwd, [this, request = std::move(request)](Servers servers) mutable {
-        call(std::move(request), std::move(servers));
-      });
+  const SessionId session = request.session;
+  const bool taken = look_up(servers_of(session), cwd,
+                             [this, request = std::move(request)](Servers servers) mutable {
+                               call(std::move(request), std::move(servers));
+                             });
   if (!taken) parts_.core.post([this, id] { end(id, failed(overloaded())); });
 }
 

@@ -40,6 +40,8 @@ class McpTools final : public ports::Tools, public ports::McpAccess {
     std::function<Result<std::vector<McpServer>>(const std::string& cwd)> servers;
     // The same with those that are disabled. Empty: as `servers`.
     std::function<Result<std::vector<McpServer>>(const std::string& cwd)> listed = {};
+    // The configuration of a server that an editor lends, for a session in `cwd`.
+    std::function<McpServer(const std::string& cwd, const ports::LentMcpServer&)> lent = {};
     std::string cwd = {};     // of queries that name no folder
     std::string logins = {};  // the folder of stored logins; empty: there are none
     std::optional<std::string> client_metadata_url = {};
@@ -73,6 +75,8 @@ class McpTools final : public ports::Tools, public ports::McpAccess {
   void finish_login(std::string login, std::string callback_url, To<ports::McpLogin> done) override;
   void log_out(std::string server, std::optional<std::string> cwd,
                To<ports::McpLogout> done) override;
+  void lend(SessionId session, std::vector<ports::LentMcpServer> servers,
+            To<std::string> done) override;
   // Logins that wait for a browser.
   std::size_t unfinished_logins() const { return unfinished_.load(std::memory_order_relaxed); }
 
@@ -81,8 +85,10 @@ class McpTools final : public ports::Tools, public ports::McpAccess {
   using Servers = Result<std::vector<McpServer>>;
   using ReadServers = std::function<Servers(const std::string& cwd)>;
 
-  bool look_up(const ReadServers& read, const std::string& cwd,
+  bool look_up(ReadServers read, const std::string& cwd,
                std::move_only_function<void(Servers)> then);
+  // The servers of the configuration, and those that an editor lent to the session.
+  ReadServers servers_of(const SessionId& session);
   void open();
   McpLogins* logins();
   // mcp_access.cc; on the thread of `io_`, except for_servers().
@@ -106,9 +112,14 @@ class McpTools final : public ports::Tools, public ports::McpAccess {
 
   Parts parts_;
   std::map<ToolCallId, std::shared_ptr<ports::ToolListener>> calls_;  // on the core
-  std::unique_ptr<HttpStreams> streams_;                              // on the thread of `io_`
-  std::unique_ptr<McpLogins> logins_;                                 // on the thread of `io_`
-  std::unique_ptr<McpPool> pool_;                                     // on the thread of `io_`
+  struct Lent {
+    std::vector<ports::LentMcpServer> servers;
+    Timestamp used_at;
+  };
+  std::map<SessionId, Lent> lent_;        // on the core
+  std::unique_ptr<HttpStreams> streams_;  // on the thread of `io_`
+  std::unique_ptr<McpLogins> logins_;     // on the thread of `io_`
+  std::unique_ptr<McpPool> pool_;         // on the thread of `io_`
   std::atomic<std::size_t> unfinished_{0};
   std::unique_ptr<IoLoop> io_;  // the last member: its thread uses the others
 };

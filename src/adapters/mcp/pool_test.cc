@@ -151,8 +151,7 @@ TEST_CASE("a server that needs a login is retried at once") {
     world.servers.add()->refuses = Error{Code::unauthenticated, "it needs a login", {}};
   }
   world.servers.add();
-  for (int i = 0; i < 4; ++i)
-    CHECK(world.list(world.place({"a"})) == Said{"!a: it needs a login"});
+  for (int i = 0; i < 4; ++i) CHECK(world.list(world.place({"a"})) == Said{"!a: it needs a login"});
   CHECK(world.list(world.place({"a"})) == Said{"mcp__a__echo"});
 }
 

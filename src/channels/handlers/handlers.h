@@ -57,6 +57,15 @@ void get_mcp_servers(Services& services, const ExchangePtr& exchange);
 void post_mcp_login(Services& services, const ExchangePtr& exchange);
 void post_mcp_callback(Services& services, const ExchangePtr& exchange);
 void delete_mcp_login(Services& services, const ExchangePtr& exchange);
+void post_lent_servers(Services& services, const ExchangePtr& exchange);
+
+// mcp/mcp_handlers.cc
+void post_mcp(Services& services, const ExchangePtr& exchange);
+void get_mcp(Services& services, const ExchangePtr& exchange);
+void delete_mcp(Services& services, const ExchangePtr& exchange);
+
+// agui/agui_handler.cc
+void post_agui(Services& services, const ExchangePtr& exchange);
 
 // document_handlers.cc
 void get_health(Services& services, const ExchangePtr& exchange);

@@ -85,6 +85,25 @@ Result<void> log_out(Services& services, const ExchangePtr& exchange) {
   return {};
 }
 
+struct LentList {
+  std::vector<ports::LentMcpServer> servers;
+};
+BOOST_DESCRIBE_STRUCT(LentList, (), (servers))
+
+// The body is the list as the editor wrote it.
+Result<void> lend(Services& services, const ExchangePtr& exchange) {
+  TRY_ASSIGN(ports::McpAccess* const access, access_of(services, *exchange));
+  const Request& request = exchange->request;
+  if (!well_formed_id(request.ids[0]))
+    return fail(Code::invalid_params, "the path names no session");
+  TRY(schema::check_json(request.body));
+  LentList list;
+  TRY(schema::from_json(fmt::format(R"({{"servers":{}}})", request.body), list,
+                        schema::Unknown::ignore));
+  access->lend(SessionId{request.ids[0]}, std::move(list.servers), reply_to(services, exchange));
+  return {};
+}
+
 using Act = Result<void> (*)(Services& services, const ExchangePtr& exchange);
 
 void perform(Act act, Services& services, const ExchangePtr& exchange) {
@@ -104,6 +123,10 @@ void post_mcp_login(Services& services, const ExchangePtr& exchange) {
 
 void post_mcp_callback(Services& services, const ExchangePtr& exchange) {
   perform(finish_login, services, exchange);
+}
+
+void post_lent_servers(Services& services, const ExchangePtr& exchange) {
+  perform(lend, services, exchange);
 }
 
 void delete_mcp_login(Services& services, const ExchangePtr& exchange) {

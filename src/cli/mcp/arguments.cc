@@ -3,12 +3,22 @@
 namespace agentrt::cli {
 
 void add_mcp(CLI::App& app, Parsed& out) {
-  CLI::App* mcp = app.add_subcommand("mcp", "List MCP servers, and log in to them");
+  CLI::App* acp =
+      add_verb(app, out, "acp", "Be an agent for an editor (Agent Client Protocol)",
+               "  agentrt acp     # an editor starts it; see docs/acp.md\n\n"
+               "Speaks the protocol on standard input and output. Turns continue if the\n"
+               "editor ends.");
+  add_config(*acp, out.arguments);
+  CLI::App* mcp = app.add_subcommand("mcp", "Serve MCP; list MCP servers, and log in to them");
   mcp->require_subcommand(1);
   add_shared(*mcp, out.arguments);
   mcp->footer(
-      "Examples:\n  agentrt mcp list --check\n  agentrt mcp login tickets\n"
+      "Examples:\n  agentrt mcp serve\n  agentrt mcp list --check\n  agentrt mcp login tickets\n"
       "  agentrt mcp logout tickets");
+  CLI::App* serve = add_verb(*mcp, out, "serve", "Be an MCP server on standard input and output",
+                             "  agentrt mcp serve     # an MCP client starts it\n\n"
+                             "Its tools run turns of this runtime: see docs/mcp_server.md.");
+  add_config(*serve, out.arguments);
   CLI::App* list = add_verb(*mcp, out, "list", "List the MCP servers of this folder",
                             "  agentrt mcp list\n"
                             "  agentrt mcp list --check   # connect to each\n"
