@@ -128,15 +128,16 @@ def commands_of(commands):
     table = commands["x-commands"]
     params = "\n".join(f"  {name}: {pascal(name + '.params')};" for name in table)
     replies = "\n".join(f"  {name}: {pascal(name + '.reply')};" for name in table)
-    mutating = [name for name, traits in table.items() if traits["mutates"]]
-    rows = "\n".join(f"  {json.dumps(name)}," for name in mutating)
+    repeatable = [name for name in table if "idempotencyKey" in
+                  commands["$defs"][name + ".params"].get("properties", {})]
+    rows = "\n".join(f"  {json.dumps(name)}," for name in repeatable)
     codes = commands["$defs"]["error"]["properties"]["error"]["properties"]["code"]["enum"]
     return [
         f"export interface CommandParams {{\n{params}\n}}\n",
         f"export interface CommandReplies {{\n{replies}\n}}\n",
         "export type CommandName = keyof CommandParams;\n",
-        "// The commands that change something. Each takes an idempotencyKey.\n"
-        f"export const mutatingCommands: ReadonlySet<string> = new Set([\n{rows}\n]);\n",
+        "// The commands that take an idempotencyKey.\n"
+        f"export const repeatableCommands: ReadonlySet<string> = new Set([\n{rows}\n]);\n",
         "export type ErrorCode ="
         + "".join(f"\n  | {json.dumps(code)}" for code in codes) + ";\n",
     ]

@@ -16,7 +16,15 @@ ports::Caller caller_of(const Identity& identity, RequestOrigin origin) {
                       .bound = identity.session.has_value(),
                       .folder = identity.folder,
                       .started_in = std::move(origin.folder)},
-          .session = identity.session};
+          .session = identity.session,
+          .sender = {.account = identity.id,
+                     .transport = origin.transport,
+                     .submits = identity.allows(TokenScope::submit),
+                     .approves = identity.allows(TokenScope::approve),
+                     .administers = identity.allows(TokenScope::admin),
+                     .adapter = origin.adapter},
+          .channel = std::move(origin.channel),
+          .channels = std::move(origin.connection)};
 }
 
 // Whether a turn's mode or sandbox allows what other turns must ask for; that needs scope approve.

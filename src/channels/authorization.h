@@ -29,6 +29,11 @@ struct RequestOrigin {
   RequestId request;
   std::optional<TraceId> trace = {};
   std::optional<std::string> folder = {};  // that a client on this machine runs in
+  schema::Transport transport = schema::Transport::in_process;
+  ChannelId channel = {};  // that the caller names for the request
+  // The channels of the connection; null: it has none.
+  std::shared_ptr<ports::ConnectionChannels> connection = {};
+  bool adapter = false;  // a part of the runtime that speaks another protocol
 };
 
 struct OutputQuery {

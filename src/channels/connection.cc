@@ -152,6 +152,8 @@ Result<void> Connection::check_head() {
   if (token) identity = context_.services.tokens.find(*token);
   known_ = known_ || identity != nullptr;
   TRY(check_access(match_, identity.get(), local));
+  if (!head.channel.empty() && !well_formed_id(head.channel))
+    return fail(Code::invalid_params, "Agentrt-Channel: expected the id of a channel");
   if (!local) head.client_folder.clear();  // a claim about folders of this machine
   request.query = std::move(target.query);
   request.upload = nullptr;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "channels/desk/channel_desk.h"
 #include "channels/inbox.h"
 #include "channels/login_codes.h"
 #include "channels/output_access.h"
@@ -40,7 +41,7 @@ struct Protocols;  // channels/protocols/protocols.h
 // What the handlers work with; one for the whole server. Commands, streams and outputs take only
 // requests that passed Authorization.
 struct Services {
-  ports::CommandSink& sink;
+  ChannelDesk& desk;  // every command passes it
   OutputAccess outputs;
   ports::Metrics& metrics;
   Tokens& tokens;

@@ -79,6 +79,20 @@ std::string_view Frames::type_of(std::size_t index) const {
   return std::string_view(text).substr(frame.type, frame.data - frame.type - 7);
 }
 
+std::string Frames::unsplit(std::size_t index) const {
+  constexpr std::string_view kBetween = "\ndata: ";
+  const Frame& frame = list[index];
+  std::string_view rest = std::string_view(text).substr(frame.data, frame.data_end - frame.data);
+  std::string out;
+  while (true) {
+    const std::size_t at = rest.find(kBetween);
+    out += rest.substr(0, at);
+    if (at == std::string_view::npos) return out;
+    out += '\n';
+    rest.remove_prefix(at + kBetween.size());
+  }
+}
+
 std::string_view Frames::place_of(std::size_t index) const {
   const Frame& frame = list[index];
   return std::string_view(text).substr(frame.place, frame.type - frame.place - 8);

@@ -62,6 +62,8 @@ struct Frames {
     return index < list.size() ? list[index].start : text.size();
   }
   std::string_view type_of(std::size_t index) const;
+  // The event of a frame that is split, in one piece.
+  std::string unsplit(std::size_t index) const;
   // The resume position of a frame: the text of its id: line.
   std::string_view place_of(std::size_t index) const;
 };

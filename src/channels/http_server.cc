@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <future>
 #include <thread>
 #include <unordered_map>
 
@@ -52,7 +53,13 @@ class HttpServer::Network {
                  if (!error) task();
                });
              }),
-        services_{sink,
+        desk_({.sink = sink,
+               .plane = options_.channels,
+               .inbox = inbox_,
+               .metrics = metrics,
+               .tokens = tokens,
+               .limits = options_.limits.channels}),
+        services_{desk_,
                   OutputAccess(outputs),
                   metrics,
                   tokens,
@@ -69,6 +76,7 @@ class HttpServer::Network {
                   options_.limits.channels,
                   ticker_,
                   protocols_},
+        in_process_(services_),
         context_{services_, options_.limits, options_.host_names, options_.origins,
                  [this](Connection& connection) { forget(connection); }},
         sweep_every_(sweep_interval(options_.limits)),
@@ -79,6 +87,7 @@ class HttpServer::Network {
 
   Result<void> start();
   void stop();
+  InProcess& in_process() { return in_process_; }
   std::uint16_t port() const { return port_; }
   std::size_t connections() const { return open_.load(std::memory_order_relaxed); }
   std::uint64_t accepted() const { return accepted_.load(std::memory_order_relaxed); }
@@ -100,6 +109,7 @@ class HttpServer::Network {
   template <class Do>
   void for_each_connection(Do&& act);
   void begin_stop();
+  void stop_when_done();
 
   const HttpOptions options_;
   std::optional<TlsContext> tls_ = options_.tls;  // network thread
@@ -112,7 +122,9 @@ class HttpServer::Network {
   SseHub hub_;
   Ticker ticker_;
   Protocols protocols_;
+  ChannelDesk desk_;
   Services services_;
+  InProcess in_process_;
   const ConnectionContext context_;
   const Duration sweep_every_;
   Timer sweep_timer_;
@@ -124,8 +136,19 @@ class HttpServer::Network {
   std::uint16_t port_ = 0;
   bool sweeping_ = false;
   bool stopping_ = false;
+  bool channels_ended_ = false;  // all reports of begin_stop() are stored
   std::thread thread_;
 };
+
+// The server drops what is in progress when it stops, and with it the promise.
+template <class T>
+Result<T> awaited(std::future<Result<T>> answer) {
+  try {
+    return answer.get();
+  } catch (const std::future_error&) {
+    return fail(Code::unavailable, "the runtime is stopping");
+  }
+}
 
 Result<void> HttpServer::Network::start() {
   check(!thread_.joinable(), "a server starts once");
@@ -140,10 +163,12 @@ Result<void> HttpServer::Network::start() {
   }
   tokens_.on_revoked([this, inbox = inbox_](const std::string& id) {
     inbox->post([this, id] {
+      desk_.revoked(id);
       for_each_connection([&](Connection& connection) { connection.end_stream_of(id); });
     });
   });
   hub_.start();
+  desk_.listen();
   thread_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), "agentrt-http");
     const auto work = boost::asio::make_work_guard(io_);
@@ -209,7 +234,7 @@ void HttpServer::Network::forget(Connection& connection) {
   connections_.erase(&connection);
   open_.store(connections_.size(), std::memory_order_relaxed);
   metrics_.http_connections.fetch_sub(1, std::memory_order_relaxed);
-  if (stopping_ && connections_.empty()) io_.stop();
+  stop_when_done();
 }
 
 // `act` may close only the connection that it gets.
@@ -235,19 +260,30 @@ void HttpServer::Network::sweep() {
   const Instant now = Clock::now();
   for_each_connection([&](Connection& connection) { connection.tick(now); });
   ticker_.tick(now);
-  if (!connections_.empty() || !ticker_.empty()) schedule_sweep();
+  const bool silent_peers = desk_.tick(now);
+  if (!connections_.empty() || !ticker_.empty() || silent_peers) schedule_sweep();
 }
 
 void HttpServer::Network::begin_stop() {
   stopping_ = true;
   for (const auto& listener : listeners_) listener->close();
+  desk_.stop([this] {
+    channels_ended_ = true;
+    stop_when_done();
+  });
   for_each_connection([](Connection& connection) { connection.stop(); });
-  if (connections_.empty()) return io_.stop();
+  stop_when_done();
   stop_timer_.expires_after(options_.limits.stop);
   stop_timer_.async_wait([this](const error_code& error) {
     if (error) return;
     for_each_connection([](Connection& connection) { connection.close(); });
+    channels_ended_ = true;  // what is not stored is found when the session is loaded again
+    stop_when_done();
   });
+}
+
+void HttpServer::Network::stop_when_done() {
+  if (stopping_ && channels_ended_ && connections_.empty()) io_.stop();
 }
 
 void HttpServer::Network::stop() {
@@ -278,6 +314,26 @@ Result<void> HttpServer::start() {
 }
 
 void HttpServer::stop() { network_->stop(); }
+Result<std::string> HttpServer::call(std::string command, std::string params) {
+  auto answer = std::make_shared<std::promise<ports::Reply>>();
+  auto reply = answer->get_future();
+  network_->in_process().call(
+      std::move(command), std::move(params),
+      [answer = std::move(answer)](ports::Reply got) { answer->set_value(std::move(got)); });
+  return awaited(std::move(reply));
+}
+
+Result<std::unique_ptr<EventFeed>> HttpServer::subscribe(SessionId session, Sequence after,
+                                                         OnEvent on_event) {
+  using Opened = Result<std::unique_ptr<EventFeed>>;
+  auto answer = std::make_shared<std::promise<Opened>>();
+  auto feed = answer->get_future();
+  network_->in_process().subscribe(
+      std::move(session), after, std::move(on_event),
+      [answer = std::move(answer)](Opened got) { answer->set_value(std::move(got)); });
+  return awaited(std::move(feed));
+}
+
 void HttpServer::set_tls(TlsContext context) { network_->set_tls(std::move(context)); }
 std::uint16_t HttpServer::port() const { return network_->port(); }
 std::size_t HttpServer::connections() const { return network_->connections(); }

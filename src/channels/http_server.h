@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/tls.h"
+#include "channels/desk/in_process.h"
 #include "channels/exchange.h"
 #include "channels/limits.h"
 #include "channels/tokens.h"
@@ -42,6 +43,7 @@ struct HttpOptions {
   ports::ClientEnvironments* environments = nullptr;  // outlives the server; null: none are taken
   ports::McpAccess* mcp = nullptr;                    // the same; null: no MCP servers
   Page page;                                          // empty: there is none
+  ports::ChannelPlane* channels = nullptr;            // outlives the server; null: not reported
 };
 
 class HttpServer {
@@ -60,6 +62,11 @@ class HttpServer {
   // Stops listening, ends all streams, lets pending replies finish within limits.stop, and joins
   // the thread. Later replies are dropped. Idempotent.
   void stop();
+
+  // For the program that this server is part of; see channels/desk/in_process.h. Both wait; the
+  // error is unavailable if the server stops first. Any thread, but not from within a callback.
+  Result<std::string> call(std::string command, std::string params);
+  Result<std::unique_ptr<EventFeed>> subscribe(SessionId session, Sequence after, OnEvent on_event);
 
   // Uses this certificate for new connections. Any thread.
   void set_tls(TlsContext context);

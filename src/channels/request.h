@@ -44,6 +44,7 @@ struct Head {
   std::string mcp_session;    // Mcp-Session-Id
   std::string mcp_protocol;   // MCP-Protocol-Version
   std::string a2a_version;    // A2A-Version
+  std::string channel;        // Agentrt-Channel: the channel that the request goes over
   std::string client_folder;  // Agentrt-Cwd, percent-encoded: the folder that the client runs in
   std::optional<std::uint64_t> content_length;
   bool has_body = false;

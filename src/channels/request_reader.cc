@@ -98,6 +98,7 @@ struct RequestReader::Parser {
     out.mcp_session = named_field(request, "Mcp-Session-Id");
     out.mcp_protocol = named_field(request, "MCP-Protocol-Version");
     out.a2a_version = named_field(request, "A2A-Version");
+    out.channel = named_field(request, "Agentrt-Channel");
     out.upgrade = named_field(request, "Upgrade");
     out.websocket_key = named_field(request, "Sec-WebSocket-Key");
     out.websocket_version = named_field(request, "Sec-WebSocket-Version");

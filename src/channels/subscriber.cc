@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace agentrt::channels {
 namespace {
@@ -22,6 +23,7 @@ Subscriber::Subscriber(StreamStart start, StreamKind kind, SubscriberHost& host,
       form_(form ? std::move(form) : sse_form(kind_)),
       sent_(start_.after),
       head_(start_.after),
+      through_(start_.through.value_or(std::numeric_limits<std::uint64_t>::max())),
       reading_(true) {}
 
 void Subscriber::attach(StreamPipe& pipe, std::string head) {
@@ -72,13 +74,17 @@ void Subscriber::queue_frames(const FramesPtr& frames) {
   std::size_t from =
       frames->first <= sent_ ? static_cast<std::size_t>(sent_ + 1 - frames->first) : 0;
   const std::size_t before = queue_.size();
-  while (from < frames->count()) {
+  // Without a filter, the keys of a run are consecutive.
+  std::size_t end = frames->count();
+  if (frames->last > through_)
+    end = through_ < frames->first ? 0 : static_cast<std::size_t>(through_ + 1 - frames->first);
+  while (from < end) {
     if (!selects(*frames, from)) {
       ++from;
       continue;
     }
-    std::size_t to = start_.types.empty() ? frames->count() : from + 1;
-    while (to < frames->count() && selects(*frames, to)) ++to;
+    std::size_t to = start_.types.empty() ? end : from + 1;
+    while (to < end && selects(*frames, to)) ++to;
     form_->add(queue_, frames, from, to);
     from = to;
   }
@@ -86,7 +92,7 @@ void Subscriber::queue_frames(const FramesPtr& frames) {
     queued_bytes_ += queue_[i].end - queue_[i].offset;
     queued_frames_ += queue_[i].frames;
   }
-  sent_ = frames->last;
+  sent_ = std::max(sent_, std::min(frames->last, through_));
 }
 
 void Subscriber::hold(const FramesPtr& frames) {
@@ -105,11 +111,16 @@ void Subscriber::offer(const FramesPtr& frames) {
   head_ = std::max(head_, frames->last);
   if (frames->last <= sent_) return;
   if (state_ == State::live) {
-    if (frames->first <= sent_ + 1 && has_room(*frames)) return queue_frames(frames);
+    if (!waits() && frames->first <= sent_ + 1 && has_room(*frames)) {
+      queue_frames(frames);
+      if (sent_ < frames->last) state_ = State::behind;
+      return;
+    }
     state_ = State::behind;
   }
+  if (waits()) return;  // it is read from disk when it may be sent
   hold(frames);
-  if (was_live_ && head_ - sent_ > limits_.behind_events_max) overflow();
+  if (was_live_ && !start_.through && head_ - sent_ > limits_.behind_events_max) overflow();
 }
 
 void Subscriber::missed() {
@@ -126,6 +137,7 @@ void Subscriber::finish_with(std::string frame) {
 
 void Subscriber::overflow() {
   metrics_.subscribers_overflowed.fetch_add(1, std::memory_order_relaxed);
+  overflowed_ = true;
   finish_with(form_->overflow(place()));
 }
 
@@ -146,8 +158,8 @@ void Subscriber::page_arrived(Result<FramesPage> page) {
   state_ = State::behind;
   if (page->more) must_read_ = true;
   if (page->frames->last > sent_) queue_frames(page->frames);
-  sent_ = std::max(sent_, page->reached);
-  head_ = std::max(head_, sent_);
+  head_ = std::max({head_, sent_, page->reached, page->frames->last});
+  sent_ = std::max(sent_, std::min(page->reached, through_));
   flush();
 }
 
@@ -195,8 +207,8 @@ void Subscriber::consume(std::size_t bytes) {
 
 // Catches up a subscriber that is behind: first with held frames, then with pages from disk.
 void Subscriber::advance() {
-  if (state_ != State::behind || reading_ || paused_) return;
-  while (!held_.empty() && held_.front()->first <= sent_ + 1) {
+  if (state_ != State::behind || reading_ || paused_ || waits()) return;
+  while (!held_.empty() && !waits() && held_.front()->first <= sent_ + 1) {
     const FramesPtr& next = held_.front();
     if (next->last > sent_) {
       if (!has_room(*next)) return;
@@ -206,6 +218,7 @@ void Subscriber::advance() {
     held_frames_ -= next->count();
     held_.pop_front();
   }
+  if (waits() && sent_ < head_) return;
   if (held_.empty() && sent_ >= head_ && !must_read_) {
     state_ = State::live;
     was_live_ = true;
@@ -232,6 +245,22 @@ void Subscriber::flush() {
     advance();
     if (queue_.empty()) return;
   }
+}
+
+void Subscriber::allow(std::uint64_t through) {
+  if (!start_.through || through <= through_) return;
+  through_ = through;
+  if (state_ != State::opening) flush();
+}
+
+void Subscriber::send_text(std::string text) {
+  if (state_ == State::ending || state_ == State::closed) return;
+  queue_text(std::move(text));
+  flush();
+}
+
+void Subscriber::hang_up() {
+  if (pipe_) pipe_->close_stream();
 }
 
 void Subscriber::on_writable() {

@@ -69,6 +69,9 @@ struct StreamStart {
   std::optional<GenerationId> generation;  // the generation that the client expects
   std::vector<std::string> types = {};     // only events of these types; empty: all
   bool from_end = false;                   // ignores `after`: only facts that are stored later
+  // Nothing after this key is sent before allow() raises it; absent: no limit. Such a subscriber
+  // waits instead of falling behind. Without a filter only.
+  std::optional<std::uint64_t> through = {};
 };
 
 class Subscriber : public std::enable_shared_from_this<Subscriber> {
@@ -88,6 +91,8 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   Pieces take_rest();
   // It has sent its last message: an overflow or an error.
   bool finished() const { return state_ == State::ending && queue_.empty(); }
+  bool closed() const { return state_ == State::closed; }
+  bool overflowed() const { return overflowed_; }
   std::size_t queued_bytes() const { return queued_bytes_; }
 
   // Starts writing to `pipe`: `head` first, then the frames of the first page, which has been read
@@ -107,6 +112,12 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   // Writes all queued frames, and requests a page if the subscriber is behind.
   void flush();
   void on_writable();
+  // Sends what follows, up to `through`.
+  void allow(std::uint64_t through);
+  // Sends a message of its own between two events.
+  void send_text(std::string text);
+  // Closes the connection.
+  void hang_up();
   // Sends keep-alives, and closes a stalled connection.
   void tick(Instant now);
   // Writes as much of the queue as the peer accepts at once; the caller closes the connection.
@@ -115,6 +126,7 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
  private:
   enum class State { opening, behind, live, ending, closed };
 
+  bool waits() const { return sent_ >= through_; }
   bool has_room(const Frames& frames) const;
   void queue_text(std::string text);
   void queue_frames(const FramesPtr& frames);
@@ -138,6 +150,8 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   State state_ = State::opening;
   std::uint64_t sent_;
   std::uint64_t head_;  // the newest known key
+  std::uint64_t through_;
+  bool overflowed_ = false;
   bool was_live_ = false;
   bool reading_ = false;    // a page read is in flight
   bool must_read_ = false;  // there are facts on disk beyond head_

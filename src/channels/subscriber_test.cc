@@ -83,11 +83,12 @@ struct Setup {
   FakePipe pipe;
   std::shared_ptr<Subscriber> subscriber;
 
-  explicit Setup(std::uint64_t after = 0) {
+  explicit Setup(std::uint64_t after = 0, std::optional<std::uint64_t> through = {}) {
     limits.queue_frames_max = 10;
     limits.behind_events_max = 50;
-    subscriber = std::make_shared<Subscriber>(StreamStart{SessionId{"s"}, after, {}, {}, false},
-                                              StreamKind{}, host, limits, metrics);
+    subscriber =
+        std::make_shared<Subscriber>(StreamStart{SessionId{"s"}, after, {}, {}, false, through},
+                                     StreamKind{}, host, limits, metrics);
     pipe.subscriber = subscriber.get();
   }
   // Makes the subscriber live; everything before was read from disk.
@@ -123,6 +124,39 @@ TEST_CASE("a cursor comes back as it went, and nothing else is one") {
   CHECK(read_cursor(write_cursor(7, generation)) == Cursor{7, generation});
   for (const char* text : {"", "7", "7.", ".gen", "x.gen", "-1.gen", "7.a b", "7 .gen"})
     CHECK_MESSAGE(!read_cursor(text), text);
+}
+
+TEST_CASE("a window holds frames back until it moves, and never overflows") {
+  Setup s(0, 3);
+  s.subscriber->page_arrived(page(1, 5, After::nothing));
+  s.subscriber->attach(s.pipe, "head\n");
+  CHECK(ids(s.pipe.written) == run(1, 3));
+  s.offer(6, 9);
+  s.offer(10, 200);
+  CHECK(s.host.wanted == 0);  // it waits, and keeps nothing
+  CHECK(ids(s.pipe.written) == run(1, 3));
+  s.subscriber->allow(2);  // no step back
+  s.subscriber->allow(6);
+  CHECK(s.host.wanted == 1);
+  s.subscriber->page_arrived(page(4, 8, After::more));
+  CHECK(ids(s.pipe.written) == run(1, 6));
+  s.subscriber->allow(300);
+  s.subscriber->page_arrived(page(7, 200, After::nothing));
+  CHECK(ids(s.pipe.written) == run(1, 200));
+  CHECK(s.subscriber->live());
+  s.offer(201, 201);
+  CHECK(ids(s.pipe.written) == run(1, 201));
+  CHECK_FALSE(s.subscriber->overflowed());
+}
+
+TEST_CASE("a text of the connection's own goes between two events") {
+  Setup s;
+  s.go_live();
+  s.offer(1, 1);
+  s.subscriber->send_text("event: other\n\n");
+  s.offer(2, 2);
+  CHECK(s.pipe.written.find("event: other") > s.pipe.written.find("id: 1"));
+  CHECK(s.pipe.written.find("event: other") < s.pipe.written.find("id: 2"));
 }
 
 TEST_CASE("a live subscriber gets each frame once, in one write a flush") {

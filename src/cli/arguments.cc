@@ -458,6 +458,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("validate")) return parsed.validate;
   if (got("sandbox")) return parsed.sandbox;
   if (got("approvals")) return parsed.approvals;
+  if (got("channels")) return parsed.channels;
   if (got("tasks")) return parsed.tasks;
   if (got("agents")) return parsed.agents;
   if (got("explain")) return parsed.explain;

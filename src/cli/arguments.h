@@ -157,6 +157,10 @@ struct ApprovalsArguments {
   std::optional<std::string> session;
   bool all = false;
 };
+struct ChannelsArguments {
+  std::optional<std::string> session;
+  bool all = false;
+};
 struct TasksArguments {
   std::optional<std::string> session;
   std::vector<std::string> status;
@@ -200,7 +204,7 @@ using Verb =
                  RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments,
                  OpenArguments, DemoArguments, CompactArguments, ForkArguments, RollbackArguments,
                  RpcArguments, AttachArguments, AcpArguments, McpServeArguments, McpListArguments,
-                 McpLoginArguments, McpLogoutArguments>;
+                 McpLoginArguments, McpLogoutArguments, ChannelsArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config, remote, token_file, ca_file;

@@ -31,6 +31,7 @@ struct Parsed {
   ValidateArguments validate;
   SandboxArguments sandbox;
   ApprovalsArguments approvals;
+  ChannelsArguments channels;
   TasksArguments tasks;
   JobsArguments jobs;
   AgentsArguments agents;
@@ -65,7 +66,7 @@ void add_history(CLI::App& app, Parsed& out);
 void add_page(CLI::App& app, Parsed& out);
 // Declares the commands of cli/mcp and cli/acp: mcp serve, list, login and logout; acp.
 void add_mcp(CLI::App& app, Parsed& out);
-// Declares the commands of cli/remote: rpc and attach.
+// Declares the commands of cli/remote: rpc, attach and channels.
 void add_remote(CLI::App& app, Parsed& out);
 
 }  // namespace agentrt::cli

@@ -46,6 +46,7 @@ int perform(Context& context) {
           [&](const SchemaArguments& arguments) { return print_schema(context, arguments); },
           [&](const DoctorArguments&) { return examine(context); },
           [&](const ApprovalsArguments& arguments) { return list_approvals(context, arguments); },
+          [&](const ChannelsArguments& arguments) { return list_channels(context, arguments); },
           [&](const TasksArguments& arguments) { return list_tasks(context, arguments); },
           [&](const AgentsArguments& arguments) { return list_agents(context, arguments); },
           [&](const AnswerArguments& arguments) { return answer_action(context, arguments); },

@@ -34,6 +34,7 @@ int print_schema(Context& context, const SchemaArguments& arguments);
 int examine(Context& context);
 int run_sandboxed(Context& context, const SandboxArguments& arguments);
 int list_approvals(Context& context, const ApprovalsArguments& arguments);
+int list_channels(Context& context, const ChannelsArguments& arguments);
 int list_tasks(Context& context, const TasksArguments& arguments);
 int answer_action(Context& context, const AnswerArguments& arguments);
 int list_agents(Context& context, const AgentsArguments& arguments);

@@ -24,12 +24,15 @@ struct ServerConfig {
   bool operator==(const ServerConfig&) const = default;
 };
 
-// Limits of connections that stay open.
+// Limits of channels and of connections that stay open.
 struct ChannelConfig {
+  std::uint64_t per_session = 64;
   std::uint64_t per_connection = 256;
   std::uint64_t message_bytes = std::uint64_t{4} << 20;
   std::uint64_t calls_in_flight = 64;
+  std::uint64_t resumes_per_minute = 30;
   std::uint64_t ping_ms = 20'000;
+  std::uint64_t expire_days = 7;
 
   bool operator==(const ChannelConfig&) const = default;
 };
@@ -75,10 +78,13 @@ struct ChannelLimit {
   std::uint64_t most;
 };
 inline constexpr ChannelLimit kChannelLimits[] = {
+    {"per_session", &ChannelConfig::per_session, 1, 1'000},
     {"per_connection", &ChannelConfig::per_connection, 1, 10'000},
     {"message_bytes", &ChannelConfig::message_bytes, 1'024, std::uint64_t{64} << 20},
     {"calls_in_flight", &ChannelConfig::calls_in_flight, 1, 10'000},
+    {"resumes_per_minute", &ChannelConfig::resumes_per_minute, 1, 100'000},
     {"ping_ms", &ChannelConfig::ping_ms, 100, 600'000},
+    {"expire_days", &ChannelConfig::expire_days, 1, 3'650},
 };
 
 }  // namespace agentrt::config

@@ -100,7 +100,10 @@ bool too_late(const ActionRequired& required, const Inputs& inputs) {
 std::optional<Error> not_offered(const ActionRequired& required, const RespondAction& command) {
   const AnswerScope scope = command.scope.value_or(AnswerScope::once);
   const auto& scopes = required.scopes;
-  if (scopes && std::ranges::find(*scopes, name_of(scope)) == scopes->end())
+  // Where an answer for the session has an effect, one for a channel has.
+  const std::string_view offered =
+      name_of(scope == AnswerScope::channel ? AnswerScope::session : scope);
+  if (scopes && std::ranges::find(*scopes, offered) == scopes->end())
     return Error{Code::invalid_params,
                  fmt::format("scope: this action offers {}: a longer one would have no effect",
                              fmt::join(*scopes, ", ")),
@@ -134,6 +137,11 @@ std::optional<Error> wrong_answer(const state::Action& action, const RespondActi
   if (command.scope && *command.scope != AnswerScope::once && !is_permission(action))
     return Error{Code::invalid_params,
                  "scope: only the approval of a permission can have a scope other than once",
+                 {}};
+  if (command.scope == AnswerScope::channel && inputs.channel.empty())
+    return Error{Code::invalid_params,
+                 "scope: channel is for answers over a channel: connect one, or name it with the "
+                 "header Agentrt-Channel",
                  {}};
   if (auto error = not_offered(action.required, command)) return error;
   return wrong_payload(action, command);
@@ -172,6 +180,11 @@ std::optional<Error> wrong_choice(const Turn& turn, const RespondAction& command
       {}};
 }
 
+RuleOrigin origin_of(AnswerScope scope) {
+  if (scope == AnswerScope::channel) return RuleOrigin::channel;
+  return scope == AnswerScope::always ? RuleOrigin::always : RuleOrigin::session;
+}
+
 // The rule that an answer for longer than once stores: the one that it names, otherwise one that
 // matches exactly this call. An allowed command is bound to the folder and files of the question; a
 // denied one is denied everywhere.
@@ -185,9 +198,9 @@ PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::To
     asked.escalation = policy::Escalation::outside_sandbox;
   if (!allow) asked.escalation = policy::Escalation::none;
   PolicyRule rule{allow ? RuleEffect::allow : RuleEffect::deny,
-                  policy::exact_rule(asked, policy.home),
-                  command.scope == AnswerScope::always ? RuleOrigin::always : RuleOrigin::session};
+                  policy::exact_rule(asked, policy.home), origin_of(*command.scope)};
   rule.granted_at = inputs.now;
+  if (command.scope == AnswerScope::channel) rule.channel_id = inputs.channel;
   if (command.rule && *command.rule != rule.rule) {
     rule.rule = *command.rule;
     return rule;
@@ -210,7 +223,7 @@ void keep_answer(Facts& facts, const Session& view, const PolicyRule& rule,
   for (const PolicyRule& old : view.granted) {
     const bool same_place = old.cwd == rule.cwd || old.cwd == "";
     if (!rule.cwd || !same_place || old.rule != rule.rule || old.origin != rule.origin) continue;
-    if (old.effect != rule.effect || old == rule) continue;
+    if (old.effect != rule.effect || old == rule || old.channel_id != rule.channel_id) continue;
     if (!changed.removed) changed.removed.emplace();
     changed.removed->push_back(old);
   }

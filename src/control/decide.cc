@@ -1,5 +1,6 @@
 #include "control/decide.h"
 
+#include "control/channels/channels.h"
 #include "control/decisions.h"
 #include "control/jobs/jobs.h"
 #include "control/subagents/subagents.h"
@@ -74,6 +75,25 @@ struct CommandTable {
     return resume_subagent(view, c, std::move(inputs));
   }
   Decided operator()(const CloseSubagent& c) { return close_subagent(view, c, std::move(inputs)); }
+  Decided operator()(const ConnectChannel& c) {
+    return connect_channel(view, c, std::move(inputs));
+  }
+  Decided operator()(const ReconnectChannel& c) {
+    return reconnect_channel(view, c, std::move(inputs));
+  }
+  Decided operator()(const DisconnectChannel& c) {
+    return disconnect_channel(view, c, std::move(inputs));
+  }
+  Decided operator()(const SendChannelMessage& c) {
+    return send_channel_message(view, c, std::move(inputs));
+  }
+  Decided operator()(const LinkPeerTask& c) { return link_peer_task(view, c, std::move(inputs)); }
+  Decided operator()(const UpdatePeerTask& c) {
+    return update_peer_task(view, c, std::move(inputs));
+  }
+  Decided operator()(const AckEvents&) {
+    stop("an acknowledgement is stored beside the log, without a decision");
+  }
   template <class Read>
   Decided operator()(const Read&) {
     static_assert(Read::kTraits.effect == CommandEffect::reads,
@@ -141,12 +161,16 @@ struct ReportTable {
   Decided operator()(const ReportRestoreFiles& r) {
     return restore_files(view, r, std::move(inputs));
   }
+  Decided operator()(const ReportChannelLost& r) {
+    return channel_lost(view, r, std::move(inputs));
+  }
+  Decided operator()(const ReportChannelDue& r) { return channel_due(view, r, std::move(inputs)); }
 };
 
 // Decides, and adds what the facts mean for jobs (the end of an item may end its job) and for the
 // parents of subagents.
 template <class Table, class What>
-Decided decide_all(const Session& view, const What& what, Inputs inputs) {
+Decided decide_work(const Session& view, const What& what, Inputs inputs) {
   if (view.jobs.empty() && view.subagents.empty()) return std::visit(Table{view, inputs}, what);
   Inputs later{.now = inputs.now,
                .ids = inputs.ids.split(),
@@ -166,9 +190,20 @@ Decided decide_all(const Session& view, const What& what, Inputs inputs) {
   return with_parents(view, std::move(decided), std::move(later));
 }
 
+// The same, and adds what the facts mean for channels.
+template <class Table, class What>
+Decided decide_all(const Session& view, const What& what, Inputs inputs) {
+  const ChannelNews news{inputs.session, inputs.request, inputs.channel};
+  Decided decided = decide_work<Table>(view, what, std::move(inputs));
+  if (auto* accepted = std::get_if<Accepted>(&decided))
+    settle_channels(view, accepted->facts, news);
+  return decided;
+}
+
 }  // namespace
 
 Decided decide(const Session& view, const Command& command, Inputs inputs) {
+  if (auto refused = settle_origin(view, inputs)) return *std::move(refused);
   return decide_all<CommandTable>(view, command, std::move(inputs));
 }
 

@@ -58,7 +58,9 @@ struct Settings {
   std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;  // bytes behind refs
   bool compacts = true;                // by itself, within the turn that needs it
   std::uint64_t compact_percent = 80;  // of the context window that a request may use
-  std::vector<schema::PermissionMode> modes_forbidden;  // by the host policy, for all callers
+  std::size_t channels_max = 64;       // not closed, per session
+  std::int64_t channel_expire_ms = 7LL * 24 * 3'600 * 1'000;  // of a disconnected channel
+  std::vector<schema::PermissionMode> modes_forbidden;        // by the host policy, for all callers
   std::vector<schema::SandboxMode> sandboxes_forbidden;
   std::string default_cwd = "/";
   std::string home = "/nonexistent";  // what ~ in rules stands for
@@ -106,6 +108,8 @@ struct LaneReads {
   };
   std::optional<EndedTurn> ended;      // Needs::ended; absent: the session has no such turn
   std::optional<RemovedPart> removed;  // Needs::removal; absent: that turn has not ended
+  std::map<ChannelId, schema::ChannelCursor> cursors;  // of Needs::channels, those that are stored
+  std::optional<schema::PeerTaskSnapshot> peer_task;   // Needs::peer_task
 };
 
 // The thread that a fork continues, by the view of its session.
@@ -135,6 +139,8 @@ struct Named : LaneReads {
   std::optional<schema::SubagentSnapshot> subagent;  // the named one
   std::optional<schema::Fact> spawned;  // the subagent.spawned of the id that the caller chose
   std::optional<schema::FolderFinding> folders;  // absent: the disk was not read
+  // The row of the named channel, or of the one that has the id chosen for a new channel.
+  std::optional<schema::ChannelSnapshot> channel;
   struct Items {
     std::string ref;
     std::uint64_t items = 0;
@@ -163,6 +169,13 @@ struct Inputs {
   // Null: none.
   const state::Tasks* tasks = nullptr;
   bool approver = false;  // its token has scope approve
+  schema::Sender sender = {};
+  // The channel of the session that the command came over; empty: none. Every fact of the decision
+  // gets it, unless the fact is about another channel.
+  ChannelId channel = {};
+  bool channel_named = false;  // by the caller, so that a wrong one is refused
+  std::string secret = {};     // 32 random bytes for a resume token; only of commands that make one
+  GenerationId generation = {};
   // ports::Loop::since; may be empty.
   std::function<std::int64_t(Timestamp)> passed_since = {};
 
@@ -174,8 +187,9 @@ struct Inputs {
 };
 
 struct Accepted {
-  std::vector<schema::Draft> facts;  // appended together or not at all; never empty
-  std::string reply;                 // a JSON object; empty for a report
+  std::vector<schema::Draft> facts;                 // appended together or not at all; never empty
+  std::string reply;                                // a JSON object; empty for a report
+  std::vector<schema::ChannelCursor> cursors = {};  // stored with the facts
 };
 struct Unchanged {
   std::string reply;  // nothing to do, or done before: the reply, without new facts
@@ -216,11 +230,18 @@ struct Needs {
     std::vector<std::string> additional_roots;
   };
   std::optional<Removal> removal;
+  std::vector<ChannelId> channels;  // whose cursors are read
+  struct PeerTask {
+    ChannelId channel;
+    TaskId task;
+  };
+  std::optional<PeerTask> peer_task;
 
   bool empty() const { return tasks.empty() && !thread && only_tasks(); }
   // Whether records in memory may be enough.
   bool only_tasks() const {
-    return !walk && lists.empty() && refs.empty() && !job && !job_of && !ended && !removal;
+    return !walk && lists.empty() && refs.empty() && !job && !job_of && !ended && !removal &&
+           channels.empty() && !peer_task;
   }
 };
 inline constexpr std::size_t kTaskWalkMax = 10'000;  // tasks read for one check of the graph

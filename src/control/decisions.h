@@ -55,6 +55,13 @@ Decided create_job(const Session&, const schema::CreateJob&, Inputs);
 Decided cancel_job(const Session&, const schema::CancelJob&, Inputs);
 Decided retry_job_item(const Session&, const schema::RetryJobItem&, Inputs);
 
+Decided connect_channel(const Session&, const schema::ConnectChannel&, Inputs);
+Decided reconnect_channel(const Session&, const schema::ReconnectChannel&, Inputs);
+Decided disconnect_channel(const Session&, const schema::DisconnectChannel&, Inputs);
+Decided send_channel_message(const Session&, const schema::SendChannelMessage&, Inputs);
+Decided link_peer_task(const Session&, const schema::LinkPeerTask&, Inputs);
+Decided update_peer_task(const Session&, const schema::UpdatePeerTask&, Inputs);
+
 Decided restarted(const Session&, const schema::ReportRestarted&, Inputs);
 Decided prepared(const Session&, const schema::ReportPrepared&, Inputs);
 Decided tools_listed(const Session&, const schema::ReportToolsListed&, Inputs);
@@ -86,5 +93,7 @@ Decided wait_due(const Session&, const schema::ReportWaitDue&, Inputs);
 Decided compaction_planned(const Session&, const schema::ReportCompactionPlanned&, Inputs);
 Decided compacted(const Session&, const schema::ReportCompacted&, Inputs);
 Decided restore_files(const Session&, const schema::ReportRestoreFiles&, Inputs);
+Decided channel_lost(const Session&, const schema::ReportChannelLost&, Inputs);
+Decided channel_due(const Session&, const schema::ReportChannelDue&, Inputs);
 
 }  // namespace agentrt::control

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "control/tool_calls.h"
+#include "state/policies.h"
 #include "tools/registry.h"
 
 namespace agentrt::control {
@@ -43,8 +44,10 @@ policy::Effective effective_policy(const Session& view, const Turn& turn, const 
 policy::Effective effective_policy(const Session& view, const Turn& turn, const std::string& home,
                                    policy::RuleSets& sets) {
   std::vector<policy::Sources> chain;
+  std::vector<PolicyRule> room;
+  const auto& granted = state::granted_to(view, turn, room);
   for (const state::Governing& each : state::governing(view, turn))
-    chain.push_back({*each.policy, view.granted, view.mode, *each.options, each.write_roots});
+    chain.push_back({*each.policy, granted, view.mode, *each.options, each.write_roots});
   return policy::derive(chain, home, sets);
 }
 

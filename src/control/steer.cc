@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "control/actions.h"
+#include "control/channels/channels.h"
 #include "control/hooks.h"
 #include "control/processes.h"
 #include "control/subagents/subagents.h"
@@ -208,6 +209,7 @@ Decided resume_thread(const Session& view, const ResumeThread& command, Inputs i
 
 Decided restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
   Facts facts{view, inputs};
+  disconnect_earlier(facts, view, inputs);
   for (const auto& [_, thread] : view.threads) {
     if (!thread.active || thread.status == Status::blocked || thread.active->boot == inputs.boot)
       continue;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "state/policies.h"
+
 namespace agentrt::engine {
 
 using namespace schema;
@@ -65,8 +67,10 @@ TurnId environment_of(const TurnIds& turn) {
 policy::Effective effective_policy(const Engine::Parts& parts, const state::Session& view,
                                    const state::Turn& turn) {
   std::vector<policy::Sources> chain;
+  std::vector<PolicyRule> room;
+  const auto& granted = state::granted_to(view, turn, room);
   for (const state::Governing& each : state::governing(view, turn))
-    chain.push_back({*each.policy, view.granted, view.mode, *each.options, each.write_roots});
+    chain.push_back({*each.policy, granted, view.mode, *each.options, each.write_roots});
   return policy::derive(chain, parts.home, parts.rule_sets);
 }
 

@@ -4,6 +4,7 @@
 
 #include "conversation/surroundings.h"
 #include "policy/routing.h"
+#include "state/policies.h"
 
 namespace agentrt::engine {
 
@@ -86,10 +87,11 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
     commands.sandbox = query.policy.sandbox;
     commands.write_roots = query.policy.write_roots;
   }
+  std::vector<PolicyRule> room;
   shared_ =
       std::make_shared<Shared>(Shared{.parts = parts,
                                       .session = view.id,
-                                      .granted = view.granted,
+                                      .granted = state::granted_to(view, *turn, room),
                                       .mode = view.mode,
                                       .options = turn->options,
                                       .query = std::move(query),

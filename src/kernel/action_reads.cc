@@ -37,7 +37,7 @@ Result<std::string> list_actions(store::Store& store, const ListActions& query,
   store::IndexQuery rows;
   rows.kind = std::string(state::kActionKind);
   rows.session = query.session_id;
-  rows.open_only = !query.session_id && !query.include_resolved.value_or(false);
+  if (!query.include_resolved.value_or(false)) rows.term = std::string(state::kOpenTerm);
   rows.limit =
       std::min<std::size_t>(query.limit.value_or(limits.page_turns_default), limits.page_max);
   if (query.cursor) TRY(read_row_cursor(store.generation(), *query.cursor, rows));
@@ -45,7 +45,6 @@ Result<std::string> list_actions(store::Store& store, const ListActions& query,
   std::string out = R"({"data":[)";
   bool any = false;
   for (const store::IndexEntry& entry : entries) {
-    if (!entry.row.open && !query.include_resolved.value_or(false)) continue;
     if (std::exchange(any, true)) out += ',';
     out += entry.row.record;
   }

@@ -27,7 +27,7 @@ struct Admission::Pending {
   bool needs_look_up() const {
     return hashes() || plan.new_turn || plan.new_task || plan.new_subagent || plan.turn ||
            plan.object || plan.folders || !plan.outputs.empty() || plan.new_job ||
-           plan.checks_items || plan.new_session;
+           plan.checks_items || plan.new_session || plan.new_channel;
   }
   // Whether a repetition must be told from another command with the same key or id.
   bool hashes() const { return key || plan.id_chosen; }
@@ -76,6 +76,8 @@ ObjectRow row_of(ObjectKind kind) {
       return {kJobKind, "", keep_nothing};
     case ObjectKind::subagent:
       return {state::kSubagentKind, "", keep_subagent};
+    case ObjectKind::channel:
+      break;  // found by find_named_channel()
   }
   stop("an object has a kind");
 }
@@ -119,6 +121,9 @@ void Admission::admit(Command command, ports::Caller caller, ports::ReplyTo repl
   if (plan.reads_folder && parts_.folders && !caller.folders.any)
     return admit_in_folder(*std::move(plan.reads_folder), std::move(command), std::move(caller),
                            std::move(reply_to));
+  if (auto* acknowledgement = std::get_if<AckEvents>(&command))
+    return parts_.channels.acknowledge(std::move(*acknowledgement), std::move(caller),
+                                       std::move(reply_to));
   if (traits_of(command).effect == CommandEffect::reads)
     return parts_.reads.answer(std::move(command), std::move(reply_to));
   admit_mutation(std::move(plan), std::move(command), std::move(caller), std::move(reply_to));
@@ -170,17 +175,26 @@ void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Calle
   if (pending->plan.new_turn) pending->claims.push_back("turn " + pending->plan.new_turn->text());
   if (pending->plan.new_task) pending->claims.push_back("task " + pending->plan.new_task->text());
   if (pending->plan.new_job) pending->claims.push_back("job " + pending->plan.new_job->text());
+  if (pending->plan.new_channel)
+    pending->claims.push_back("channel " + pending->plan.new_channel->text());
   if (pending->plan.new_subagent)
     pending->claims.push_back("subagent " + pending->plan.new_subagent->text());
   pending->work.command = std::move(command);
   pending->work.caller = std::move(caller);
   pending->work.reply_to = std::move(reply_to);
-  if (!pending->needs_look_up())
-    return parts_.lanes.put(pending->session, std::move(pending->work));
+  if (!pending->needs_look_up()) return put(std::move(pending));
   std::vector<std::string> claims = pending->claims;
   parts_.claims.claim(std::move(claims), [this, pending = std::move(pending)]() mutable {
     start_look_up(std::move(pending));
   });
+}
+
+void Admission::put(std::unique_ptr<Pending> pending) {
+  CommandWork& work = pending->work;
+  if (std::holds_alternative<ConnectChannel>(work.command) ||
+      std::holds_alternative<ReconnectChannel>(work.command))
+    work.reply_to = parts_.channels.with_snapshot(pending->session, std::move(work.reply_to));
+  parts_.lanes.put(pending->session, std::move(work));
 }
 
 void Admission::start_look_up(std::unique_ptr<Pending> pending) {
@@ -201,7 +215,10 @@ void Admission::start_look_up(std::unique_ptr<Pending> pending) {
 
 void Admission::finish(std::unique_ptr<Pending> pending) {
   if (!pending->answer && pending->plan.new_session) return read_source(std::move(pending));
-  if (!pending->answer) return parts_.lanes.put(pending->session, std::move(pending->work));
+  if (const auto* resumed = std::get_if<ReconnectChannel>(&pending->work.command);
+      resumed && !pending->answer && !parts_.channels.may_resume(resumed->channel_id))
+    pending->answer = std::unexpected(parts_.channels.resumed_too_often(resumed->channel_id));
+  if (!pending->answer) return put(std::move(pending));
   if (*pending->answer)
     ++parts_.metrics.commands_repeated;
   else
@@ -273,6 +290,11 @@ Result<void> Admission::find_ids(Pending& pending) const {
   if (plan.new_subagent) {
     TRY_ASSIGN(named.spawned, find_spawned(parts_.store, *plan.new_subagent));
   }
+  if (plan.new_channel) {
+    TRY_ASSIGN(const auto known,
+               parts_.store.find(std::string(state::kChannelKind), plan.new_channel->text()));
+    if (known) TRY(from_json(known->row.record, named.channel.emplace(), Unknown::ignore));
+  }
   if (plan.object) TRY(find_object(pending));
   if (!plan.checks_items) return {};
   // The items of a job that exists need no check: the decision repeats the reply.
@@ -301,6 +323,7 @@ Result<void> Admission::check_items(Pending& pending) const {
 // gets the same answer as one that does not exist.
 Result<void> Admission::find_object(Pending& pending) const {
   const NamedObject& object = *pending.plan.object;
+  if (object.kind == ObjectKind::channel) return find_named_channel(pending);
   const ObjectRow row = row_of(object.kind);
   TRY_ASSIGN(const auto found, parts_.store.find(std::string(row.kind), object.id));
   if (!found || (pending.owner && found->session != *pending.owner))
@@ -308,6 +331,14 @@ Result<void> Admission::find_object(Pending& pending) const {
                                              row.where, pending.owner ? " of this session" : ""));
   pending.session = found->session;
   return row.keep(*found, pending.work.named);
+}
+
+Result<void> Admission::find_named_channel(Pending& pending) const {
+  TRY_ASSIGN(FoundChannel found,
+             find_channel(parts_.store, ChannelId{pending.plan.object->id}, pending.work.caller));
+  pending.session = std::move(found.session);
+  pending.work.named.channel = std::move(found.record);
+  return {};
 }
 
 }  // namespace agentrt::kernel

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 
+#include "kernel/channels/channels.h"
 #include "kernel/claims.h"
 #include "kernel/lanes.h"
 #include "kernel/read_commands.h"
@@ -31,6 +32,7 @@ class Admission {
     Claims& claims;
     Lanes& lanes;
     ReadCommands& reads;
+    Channels& channels;
     const policy::Redactor* redactor;  // may be null
     ports::Folders* folders;           // null: folders are accepted as named
     ports::JobInputs* job_inputs;      // null: jobs are refused
@@ -57,6 +59,7 @@ class Admission {
   // Reads what a fork into a new session continues, on the lane of its source, and puts the command
   // on the lane of the new one.
   void read_source(std::unique_ptr<Pending> pending);
+  void put(std::unique_ptr<Pending> pending);
 
   // On a worker. The answer, if the store already has it; otherwise fills in what was found.
   std::optional<ports::Reply> look_up(Pending& pending) const;
@@ -64,6 +67,7 @@ class Admission {
   std::optional<ports::Reply> repeated(const Pending& pending) const;
   Result<void> find_ids(Pending& pending) const;
   Result<void> find_object(Pending& pending) const;
+  Result<void> find_named_channel(Pending& pending) const;
   Result<void> check_items(Pending& pending) const;
 
   Parts parts_;

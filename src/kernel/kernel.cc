@@ -38,12 +38,22 @@ Kernel::Kernel(Parts parts)
                   [this](const ports::FeedBatch& batch) {
                     if (listener_) listener_(batch);
                     waits_.published(batch);
+                    channels_.published(batch);
                     pack_after(parts_.limits.pack_after_ms);
                   }}),
       waits_({.store = parts_.store,
               .loop = parts_.loop,
               .readers = parts_.readers,
               .limits = parts_.limits}),
+      channels_({.store = parts_.store,
+                 .loop = parts_.loop,
+                 .readers = parts_.readers,
+                 .metrics = parts_.metrics,
+                 .claims = claims_,
+                 .committer = committer_,
+                 .lanes = lanes_,
+                 .settings = parts_.settings,
+                 .limits = parts_.limits}),
       reads_({.store = parts_.store,
               .readers = parts_.readers,
               .lanes = lanes_,
@@ -63,6 +73,7 @@ Kernel::Kernel(Parts parts)
                   .claims = claims_,
                   .lanes = lanes_,
                   .reads = reads_,
+                  .channels = channels_,
                   .redactor = parts_.redactor,
                   .folders = parts_.folders,
                   .job_inputs = nullptr}) {}
@@ -76,6 +87,18 @@ void Kernel::observe(Observers observers) { observers_ = std::move(observers); }
 
 void Kernel::listen(std::function<void(const ports::FeedBatch&)> listener) {
   parts_.loop.post([this, listener = std::move(listener)] { listener_ = listener; });
+}
+
+void Kernel::listen_channels(std::function<void(const ports::ChannelNotice&)> listener) {
+  parts_.loop.post([this, listener = std::move(listener)] { channels_.listen(listener); });
+}
+
+void Kernel::channel_lost(SessionId session, ReportChannelLost report, ports::Step stored) {
+  this->report(std::move(session), Report{std::move(report)}, std::move(stored));
+}
+
+void Kernel::close_channels_of(std::string token) {
+  parts_.loop.post([this, token = std::move(token)] { channels_.close_of(token); });
 }
 
 void Kernel::call(ports::Authorized<Command> command, ports::ReplyTo reply_to) {
@@ -150,6 +173,7 @@ void Kernel::recover(ports::Step done) {
       for (std::size_t i = 0; i < parts_.limits.recoveries_at_once_max; ++i) recover_next();
       forget_old_keys();
       clock_.start();
+      channels_.start();
     });
   });
   if (!taken) parts_.loop.after(1, [this] { recover(std::move(recovered_)); });

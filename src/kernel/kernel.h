@@ -17,12 +17,14 @@
 #include <unordered_set>
 
 #include "kernel/admission.h"
+#include "kernel/channels/channels.h"
 #include "kernel/claims.h"
 #include "kernel/committer.h"
 #include "kernel/lanes.h"
 #include "kernel/limits.h"
 #include "kernel/read_commands.h"
 #include "kernel/task_clock.h"
+#include "ports/channels.h"
 #include "ports/control_plane.h"
 #include "ports/file_digests.h"
 #include "ports/folders.h"
@@ -34,6 +36,7 @@ namespace agentrt::kernel {
 class Kernel final : public ports::CommandSink,
                      public ports::ReportSink,
                      public ports::ClaimedReports,
+                     public ports::ChannelPlane,
                      public ports::FactFeed,
                      public ports::History {
  public:
@@ -72,12 +75,16 @@ class Kernel final : public ports::CommandSink,
   // at start: it also starts the regular deletion of old idempotency keys.
   void recover(ports::Step done);
 
-  // See ports/control_plane.h; window() is in ports/workspace.h.
+  // See ports/control_plane.h and ports/channels.h; window() is in ports/workspace.h.
   void call(ports::Authorized<schema::Command> command, ports::ReplyTo reply_to) override;
   void report(SessionId session, schema::Report report, ports::Step taken) override;
   void report_claimed(SessionId session, std::string claim, Make make, ports::Caller caller,
                       ports::ReplyTo reply_to) override;
   void listen(std::function<void(const ports::FeedBatch&)> listener) override;
+  void listen_channels(std::function<void(const ports::ChannelNotice&)> listener) override;
+  void channel_lost(SessionId session, schema::ReportChannelLost report,
+                    ports::Step stored) override;
+  void close_channels_of(std::string token) override;
   void read(ports::PageQuery query, ports::PageTo page_to) override;
   const GenerationId& generation() const override { return parts_.store.generation(); }
   Result<ports::HistoryWindow> window(const ports::HistoryQuery& query) override;
@@ -108,6 +115,7 @@ class Kernel final : public ports::CommandSink,
   std::vector<SessionId> to_recover_;
   std::unordered_set<SessionId> unrecovered_;
   SubagentWaits waits_;
+  Channels channels_;
   ReadCommands reads_;
   Admission admission_;
   std::atomic<std::size_t> in_flight_{0};

@@ -21,6 +21,15 @@ bool has_running_turn(const state::Session& view) {
          });
 }
 
+bool makes_token(const schema::Command& command) {
+  return std::holds_alternative<schema::ConnectChannel>(command) ||
+         std::holds_alternative<schema::ReconnectChannel>(command);
+}
+
+void add_random(std::string& to, std::uint64_t number) {
+  for (int shift = 0; shift < 64; shift += 8) to += static_cast<char>(number >> shift);
+}
+
 bool asks_person(const state::Session& view) {
   return std::ranges::any_of(view.threads, [](const auto& entry) {
     return entry.second.active && entry.second.active->action;
@@ -101,6 +110,13 @@ void Lanes::put(const SessionId& session, Work work) {
   advance(lane);
 }
 
+void Lanes::put_next(const SessionId& session, ReadWork read) {
+  Lane& lane = lane_of(session);
+  lane.queue.emplace_front(std::move(read));
+  // Not within the reply: the lane continues when all replies are sent.
+  parts_.loop.post([this, session] { advance(lane_of(session)); });
+}
+
 void Lanes::recover(const SessionId& session, ports::Step done) {
   auto read = [this, session, done = std::move(done)](auto view) mutable {
     if (view || !may_pass(view.error())) return done();
@@ -132,6 +148,7 @@ control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
           .params_hash = {},
           .named = {},
           .tasks = &lane.tasks,
+          .generation = parts_.store.generation(),
           .passed_since = [&loop = parts_.loop](Timestamp stamp) { return loop.since(stamp); }};
 }
 
@@ -217,6 +234,14 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
   in.bound = command.caller.session.has_value();
   in.params_hash = command.params_hash;
   in.approver = command.caller.folders.any;
+  in.sender = command.caller.sender;
+  in.channel_named = !command.caller.channel.empty();
+  if (in.channel_named)
+    in.channel = command.caller.channel;
+  else if (command.caller.channels)
+    in.channel = command.caller.channels->of(lane.id);
+  if (makes_token(command.command))
+    for (int i = 0; i < 4; ++i) add_random(in.secret, parts_.entropy.draw());
   in.named = command.named;
   in.named.add(std::exchange(lane.gathered, std::nullopt).value_or(control::LaneReads{}));
   auto decision = control::decide(lane.view, command.command, std::move(in));
@@ -232,6 +257,7 @@ void Lanes::settle(Lane& lane, Batch& batch, control::Decided decision, Work wor
   if (auto* accepted = std::get_if<control::Accepted>(&decision)) {
     reply = std::move(accepted->reply);
     append_facts(lane, batch, std::move(accepted->facts), now);
+    std::ranges::move(accepted->cursors, std::back_inserter(batch.append.cursors));
   } else if (auto* unchanged = std::get_if<control::Unchanged>(&decision)) {
     reply = std::move(unchanged->reply);
   } else {
@@ -272,6 +298,9 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
     if (parts_.redactor) redact_fact(*parts_.redactor, batch.append.events.back(), draft);
     const schema::Fact fact{sequence, now, std::move(draft.ids), std::move(draft.payload)};
     state::fold(lane.view, fact);
+    if (std::holds_alternative<schema::ChannelDisconnected>(fact.payload) &&
+        !state::find_channel(lane.view, fact.ids.channel_id))
+      batch.append.cursors_dropped.push_back(fact.ids.channel_id);
     parts_.conversations.add(fact);
     state::fold_tasks(lane.tasks, fact, batch.tasks);
     for (state::ObjectRow& row : state::index(lane.view, fact)) batch.put(to_row(std::move(row)));

@@ -118,6 +118,9 @@ class Lanes {
 
   // Puts work on the session's lane. A command on a full lane is answered `overloaded`.
   void put(const SessionId& session, Work work);
+  // Puts a read ahead of the other work. From the reply to a command, so that the read sees the
+  // session as the command left it.
+  void put_next(const SessionId& session, ReadWork read);
   // Ends a read that holds the lane.
   void release(const SessionId& session);
   // Loads the session, which closes what an earlier boot left open, and then runs `done`.

@@ -31,17 +31,19 @@ struct Limits {
   std::size_t page_events_default = 100;
   std::size_t page_max = 1'000;  // a larger limit is clamped to it
   std::size_t page_bytes_max = 4 << 20;
-  std::size_t tasks_scanned_max = 10'000;     // by one list_tasks with several filters
-  std::size_t tasks_kept_max = 1'024;         // records of tasks in memory per session
-  std::size_t claims_waiting_max = 1'000;     // claim_task commands that wait, per session
-  std::size_t events_scanned_max = 10'000;    // by one list_events with a type filter
-  std::size_t sessions_scanned_max = 10'000;  // by one list_sessions with a filter
-  std::size_t past_reads_max = 2;             // reads with atSequence at once
-  std::uint64_t past_facts_max = 1'000'000;   // folded for one of them
-  std::size_t model_entries_max = 100;        // per list of a read model
-  std::size_t threads_shown = 20;             // of get_session, beside the open ones
-  std::size_t turn_items_default = 100;       // per page of get_turn
-  std::size_t waiting_callers_max = 1'000;    // clients that wait for subagents, over all sessions
+  std::size_t tasks_scanned_max = 10'000;         // by one list_tasks with several filters
+  std::size_t tasks_kept_max = 1'024;             // records of tasks in memory per session
+  std::size_t claims_waiting_max = 1'000;         // claim_task commands that wait, per session
+  std::size_t events_scanned_max = 10'000;        // by one list_events with a type filter
+  std::size_t sessions_scanned_max = 10'000;      // by one list_sessions with a filter
+  std::size_t past_reads_max = 2;                 // reads with atSequence at once
+  std::uint64_t past_facts_max = 1'000'000;       // folded for one of them
+  std::size_t model_entries_max = 100;            // per list of a read model
+  std::size_t threads_shown = 20;                 // of get_session, beside the open ones
+  std::size_t turn_items_default = 100;           // per page of get_turn
+  std::size_t resumes_per_minute = 30;            // of one channel, failed ones too
+  std::int64_t channel_sweep_ms = 3'600 * 1'000;  // between searches for channels to close
+  std::size_t waiting_callers_max = 1'000;  // clients that wait for subagents, over all sessions
 };
 
 }  // namespace agentrt::kernel

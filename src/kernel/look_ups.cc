@@ -91,7 +91,8 @@ constexpr std::array kKinds{std::string_view("session"),
                             std::string_view("process"),
                             kOutputKind,
                             kJobKind,
-                            state::kSubagentKind};
+                            state::kSubagentKind,
+                            state::kChannelKind};
 
 // The same file has the same id in several sessions: the newest session wins.
 Result<std::optional<store::IndexEntry>> find_artifact(store::Store& store,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernel/action_reads.h"
+#include "kernel/channels/channel_reads.h"
 #include "kernel/job_reads.h"
 #include "kernel/look_ups.h"
 #include "kernel/models/models.h"
@@ -208,6 +209,14 @@ void ReadCommands::read(GetTurn query, ports::ReplyTo reply_to) {
 void ReadCommands::read(FindObject query, ports::ReplyTo reply_to) {
   on_worker([this, query = std::move(query)] { return find_object(parts_.store, query); },
             std::move(reply_to));
+}
+
+void ReadCommands::read(ListChannels query, ports::ReplyTo reply_to) {
+  on_worker(
+      [this, query = std::move(query)] {
+        return list_channels(parts_.store, query, parts_.boot, parts_.limits);
+      },
+      std::move(reply_to));
 }
 
 void ReadCommands::read(EvaluatePermission query, ports::ReplyTo reply_to) {

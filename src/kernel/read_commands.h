@@ -67,6 +67,7 @@ class ReadCommands {
   void read(schema::GetReadModel query, ports::ReplyTo reply_to);
   void read(schema::GetTurn query, ports::ReplyTo reply_to);
   void read(schema::FindObject query, ports::ReplyTo reply_to);
+  void read(schema::ListChannels query, ports::ReplyTo reply_to);
 
   // Calls `read` with the members of the session's view that its policy depends on; without a
   // session, with an empty one in `cwd` (default: the daemon's workspace).

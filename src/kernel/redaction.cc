@@ -66,6 +66,7 @@ bool names_secret(const policy::Redactor& redactor, const schema::Command& comma
         if constexpr (requires { c.turn_id; }) found = found || holds(c.turn_id);
         if constexpr (requires { c.queued_turn_id; }) found = found || holds(c.queued_turn_id);
         if constexpr (requires { c.task_id; }) found = found || holds(c.task_id);
+        if constexpr (requires { c.channel_id; }) found = found || holds(c.channel_id);
         if constexpr (requires { c.idempotency_key; }) found = found || holds(c.idempotency_key);
         return found;
       },

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernel/channels/channel_reads.h"
 #include "kernel/reads.h"
 #include "kernel/task_reads.h"
 #include "state/index.h"
@@ -202,6 +203,7 @@ Result<SessionSnapshot> read_session(store::Store& store, const state::Session& 
   TRY(add_history(store, query, limits, out));
   TRY_ASSIGN(auto open, open_tasks(store, view.id, std::nullopt, kOpenTasksShown));
   add_tasks(std::move(open), out.tasks);
+  TRY(complete_channels(store, out.channel_summary.channels, limits));
   return out;
 }
 

@@ -185,6 +185,17 @@ Result<Gathered> gather(store::Store& store, const SessionId& session, const con
     TRY_ASSIGN(out.named.removed,
                read_removed_part(store, session, *needs.removal, *needs.ended, ended->end, files));
   }
+  if (!needs.channels.empty()) {
+    TRY_ASSIGN(auto cursors, store.cursors(needs.channels));
+    for (ChannelCursor& cursor : cursors)
+      out.named.cursors.emplace(cursor.channel, std::move(cursor));
+  }
+  if (needs.peer_task) {
+    TRY_ASSIGN(const auto row, store.find(std::string(state::kPeerTaskKind),
+                                          state::peer_task_row_id(needs.peer_task->channel,
+                                                                  needs.peer_task->task)));
+    if (row) TRY(from_json(row->row.record, out.named.peer_task.emplace(), Unknown::ignore));
+  }
   out.named.foreign_tasks = std::move(records.foreign());
   for (auto& [_, task] : records.tasks()) out.tasks.push_back(std::move(task));
   return out;

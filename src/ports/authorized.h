@@ -4,11 +4,15 @@
 // that hand out data accept nothing else, so no transport can reach them without that check.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/ids.h"
+#include "schema/channels.h"
 #include "schema/folders.h"
 
 namespace agentrt::channels {
@@ -16,6 +20,31 @@ class Authorization;
 }
 
 namespace agentrt::ports {
+
+// The channels of one connection: at most one per session. Any thread.
+class ConnectionChannels {
+ public:
+  void put(const SessionId& session, const ChannelId& channel) {
+    const std::lock_guard lock(mutex_);
+    channels_[session] = channel;
+  }
+  // Removes the channel, unless the session has another one by now.
+  void remove(const SessionId& session, const ChannelId& channel) {
+    const std::lock_guard lock(mutex_);
+    const auto found = channels_.find(session);
+    if (found != channels_.end() && found->second == channel) channels_.erase(found);
+  }
+  // Empty: there is none.
+  ChannelId of(const SessionId& session) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = channels_.find(session);
+    return found == channels_.end() ? ChannelId{} : found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<SessionId, ChannelId> channels_;
+};
 
 // The sender of a request. The principal is the id of its token, so idempotency keys of different
 // tokens never collide.
@@ -27,6 +56,12 @@ struct Caller {
   // The only session that the token may access. A command may name an object without naming its
   // session; the kernel then compares the object's session with this one.
   std::optional<SessionId> session{};
+  schema::Sender sender{};
+  // The channel that the caller names for this command; empty: none. It must be of the session that
+  // the command concerns.
+  ChannelId channel{};
+  // The channels of the connection; null: it has none. A command goes over that of its session.
+  std::shared_ptr<const ConnectionChannels> channels{};
 };
 
 template <class Request>

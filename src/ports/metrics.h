@@ -39,6 +39,7 @@ struct Metrics {
   Counter http_reply_bytes{0};            // currently held by all replies
   Counter http_replies_refused{0};        // because http_reply_bytes reached its limit
   Counter websockets{0};
+  Counter channels{0};               // connected
   Counter rpc_responses_dropped{0};  // responses to unknown requests
   Counter turns_completed{0};
   Counter turns_failed{0};

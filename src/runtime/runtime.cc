@@ -24,6 +24,7 @@
 #include "outputs/job_inputs.h"
 #include "outputs/output_desk.h"
 #include "outputs/retention.h"
+#include "runtime/channel_settings.h"
 #include "runtime/configured_models.h"
 #include "runtime/context_settings.h"
 #include "runtime/core_loop.h"
@@ -87,6 +88,7 @@ control::Settings settings_of(const RuntimeOptions& options,
   settings.subagents_running_max =
       std::min<std::uint64_t>(options.config.limits.subagents_running, settings.subagents_kept_max);
   set_context(options.config.context, settings);
+  set_channels(options.config.channels, settings);
   settings.output_keep_ms =
       static_cast<std::int64_t>(std::min(options.config.outputs.keep_days, kKeepDaysMax)) * kDayMs;
   settings.default_cwd = options.cwd;
@@ -267,7 +269,7 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
                             .entropy = entropy,
                             .metrics = metrics,
                             .settings = settings_of(options, rule_sets),
-                            .limits = {},
+                            .limits = kernel_limits_of(options.config.channels),
                             .boot = boot,
                             .redactor = &redactor,
                             .policies = policies.get(),
@@ -489,6 +491,7 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
   http.problem = [this] { return problem(); };
   http.environments = environments.get();
   http.mcp = server_tools.get();
+  http.channels = kernel.get();
   TRY_ASSIGN(http.page, channels::Page::read(page_pack()));
   if (on_leave) http.leave = [this](channels::LeaveWhen when) { return leave(when); };
   server = std::make_unique<channels::HttpServer>(std::move(http), *kernel, *kernel, *outputs,
@@ -576,6 +579,14 @@ Runtime::~Runtime() { parts_->stop(); }
 const std::string& Runtime::url() const { return parts_->url; }
 OpenWork Runtime::open_work() const { return parts_->open_work(); }
 std::uint64_t Runtime::connections_accepted() const { return parts_->server->accepted(); }
+
+Result<std::string> Runtime::call(std::string command, std::string params) {
+  return parts_->server->call(std::move(command), std::move(params));
+}
+Result<std::unique_ptr<channels::EventFeed>> Runtime::subscribe(SessionId session, Sequence after,
+                                                                channels::OnEvent on_event) {
+  return parts_->server->subscribe(std::move(session), after, std::move(on_event));
+}
 
 Result<void> Runtime::reload_tls() {
   TRY_ASSIGN(auto context, tls_context(parts_->listen, wall_clock()));

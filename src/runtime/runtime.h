@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "channels/desk/in_process.h"
 #include "config/config.h"
 #include "runtime/open_work.h"
 
@@ -68,6 +69,14 @@ class Runtime {
   OpenWork open_work() const;
   // How many connections were accepted since the start. Any thread.
   std::uint64_t connections_accepted() const;
+  // Runs a command with the rights of the first token, as POST /v1/commands/NAME does, and waits
+  // for its reply. Errors: those of the command. Any thread, but not from within a callback.
+  Result<std::string> call(std::string command, std::string params);
+  // The events of a session after `after`: stored ones, then live ones, until the feed is
+  // destroyed. `on_event` gets their JSON on a thread of the runtime and must not block. Errors:
+  // not_found, gone. Any thread, but not from within a callback.
+  Result<std::unique_ptr<channels::EventFeed>> subscribe(SessionId session, Sequence after,
+                                                         channels::OnEvent on_event);
   // Reads certificate and key again, for new connections. On failure those in use stay. Does
   // nothing without TLS.
   Result<void> reload_tls();

@@ -41,6 +41,13 @@ AdmissionPlan on_edge(const C& command) {
   return plan;
 }
 
+template <class C>
+AdmissionPlan on_peer_task(const C& command) {
+  AdmissionPlan plan = on_owner(ObjectKind::channel, command.channel_id);
+  plan.tasks.push_back(command.task_id);
+  return plan;
+}
+
 struct AdmissionTable {
   AdmissionPlan operator()(const CreateSession& c) const {
     return {.lane = LaneChoice::opened,
@@ -148,6 +155,25 @@ struct AdmissionTable {
   }
   AdmissionPlan operator()(const CloseSubagent& c) const {
     return on_owner(ObjectKind::subagent, c.subagent_id);
+  }
+
+  AdmissionPlan operator()(const ConnectChannel& c) const {
+    return {.lane = LaneChoice::named, .new_channel = c.channel_id};
+  }
+  AdmissionPlan operator()(const ReconnectChannel& c) const {
+    return on_owner(ObjectKind::channel, c.channel_id);
+  }
+  AdmissionPlan operator()(const DisconnectChannel& c) const {
+    return on_owner(ObjectKind::channel, c.channel_id);
+  }
+  AdmissionPlan operator()(const SendChannelMessage& c) const {
+    return on_owner(ObjectKind::channel, c.channel_id);
+  }
+  AdmissionPlan operator()(const LinkPeerTask& c) const { return on_peer_task(c); }
+  AdmissionPlan operator()(const UpdatePeerTask& c) const { return on_peer_task(c); }
+  AdmissionPlan operator()(const AckEvents& c) const {
+    return {.lane = LaneChoice::beside,
+            .object = NamedObject{ObjectKind::channel, c.channel_id.text()}};
   }
 
   AdmissionPlan operator()(const GetTrust& c) const { return {.reads_folder = c.cwd}; }

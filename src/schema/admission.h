@@ -20,11 +20,12 @@ enum class LaneChoice {
   opened,  // the session that the command names or, if it names none, a new session
   system,  // the runtime's own session
   owner,   // the session that owns AdmissionPlan::object
+  beside,  // none: what the command stores about AdmissionPlan::object is not in the log
 };
 
 // The kinds of objects that are found by their id alone. A kind needs one row in
 // kernel/admission.cc, which says where it is found and what the decision needs of it.
-enum class ObjectKind { action, process, task, job, subagent };
+enum class ObjectKind { action, process, task, job, subagent, channel };
 
 struct NamedObject {
   ObjectKind kind;
@@ -55,6 +56,8 @@ struct AdmissionPlan {
   std::optional<std::string> reads_folder = {};
   // The id that the caller chose for a new job; claimed and looked up like the others.
   std::optional<JobId> new_job = {};
+  // The same for a new channel.
+  std::optional<ChannelId> new_channel = {};
   // The command names the input of a new job, which is checked and stored.
   bool checks_items = false;
   // The session that the command creates, on whose lane it is decided. What it continues is read

@@ -11,6 +11,7 @@
 
 #include "base/sum.h"
 #include "schema/commands/actions.h"
+#include "schema/commands/channels.h"
 #include "schema/commands/history.h"
 #include "schema/commands/jobs.h"
 #include "schema/commands/look_ups.h"
@@ -34,7 +35,9 @@ using CommandTypes =
              ResumeTask, ArchiveTask, CancelTask, LinkTasks, UnlinkTasks, GetTask, ListTasks,
              CreateJob, GetJob, ListJobs, CancelJob, RetryJobItem, SpawnSubagent, SendSubagentInput,
              WaitSubagents, ResumeSubagent, CloseSubagent, ListSubagents, GetReadModel, GetTurn,
-             FindObject, CompactThread, ForkThread, RollbackThread>;
+             FindObject, CompactThread, ForkThread, RollbackThread, ConnectChannel,
+             ReconnectChannel, AckEvents, DisconnectChannel, SendChannelMessage, LinkPeerTask,
+             UpdatePeerTask, ListChannels>;
 using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);

@@ -73,14 +73,18 @@ TEST_CASE("every mutating command takes an idempotency key, and no other does") 
   samples::for_each_command_type([]<class C>(std::type_identity<C>) {
     CAPTURE(C::kTraits.name);
     const bool takes_key = requires(C c) { c.idempotency_key; };
-    CHECK(takes_key == (C::kTraits.effect == CommandEffect::mutates));
+    // The replies of the first two have a secret, which a record of a key would keep. Repeating the
+    // third changes nothing.
+    const bool exempt = std::is_same_v<C, ConnectChannel> || std::is_same_v<C, ReconnectChannel> ||
+                        std::is_same_v<C, AckEvents>;
+    CHECK(takes_key == (C::kTraits.effect == CommandEffect::mutates && !exempt));
   });
 }
 
 TEST_CASE("the reply to every mutating command carries a sequence") {
   samples::for_each_command_type([]<class C>(std::type_identity<C>) {
     CAPTURE(C::kTraits.name);
-    if constexpr (C::kTraits.effect == CommandEffect::mutates)
+    if constexpr (C::kTraits.effect == CommandEffect::mutates && !std::is_same_v<C, AckEvents>)
       CHECK(to_json(samples::whole<typename C::Reply>()).contains(R"("sequence":)"));
   });
 }

@@ -13,6 +13,7 @@
 
 #include "base/sum.h"
 #include "schema/facts/artifact.h"
+#include "schema/facts/channel.h"
 #include "schema/facts/context.h"
 #include "schema/facts/history.h"
 #include "schema/facts/hook.h"
@@ -58,7 +59,9 @@ using PayloadTypes = TypeList<
     RuntimeWarning, RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired,
     JobCreated, JobStarted, JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed,
     JobCompleted, JobFailed, JobCancelled, CompactionStarted, CompactionCompleted, CompactionFailed,
-    RollbackStarted, RollbackCompleted>;
+    RollbackStarted, RollbackCompleted, ChannelConnected, ChannelDisconnected, ChannelResumed,
+    ChannelMessage, ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
+    ChannelPeerTaskUpdated>;
 using Payload = Sum<PayloadTypes>;
 
 struct Draft {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/time.h"
 #include "schema/codec.h"
 #include "schema/statuses.h"
@@ -20,8 +21,9 @@ namespace agentrt::schema {
 BOOST_DEFINE_ENUM_CLASS(RuleEffect, allow, ask, deny)
 
 // Who wrote a rule. managed: the host policy; flag: the command line; session: set_policy, or an
-// answer for this session; always: an answer for every session of the workspace.
-BOOST_DEFINE_ENUM_CLASS(RuleOrigin, managed, user, workspace, flag, session, always)
+// answer for this session; always: an answer for every session of the workspace; channel: an answer
+// for the turns of one channel.
+BOOST_DEFINE_ENUM_CLASS(RuleOrigin, managed, user, workspace, flag, session, always, channel)
 
 // A workspace file that a command executes, as of the time of the approval.
 struct ExecutedFile {
@@ -42,14 +44,16 @@ struct PolicyRule {
   std::optional<std::string> cwd = {};
   std::optional<std::vector<ExecutedFile>> executes = {};
   std::optional<Timestamp> granted_at = {};  // absent: from a file, or of an older version
+  // It applies only to turns that were submitted over this channel.
+  std::optional<ChannelId> channel_id = {};
 
   // The time of a grant does not make it another rule.
   bool operator==(const PolicyRule& other) const {
     return effect == other.effect && rule == other.rule && origin == other.origin &&
-           cwd == other.cwd && executes == other.executes;
+           cwd == other.cwd && executes == other.executes && channel_id == other.channel_id;
   }
 };
-BOOST_DESCRIBE_STRUCT(PolicyRule, (), (effect, rule, origin, cwd, executes, granted_at))
+BOOST_DESCRIBE_STRUCT(PolicyRule, (), (effect, rule, origin, cwd, executes, granted_at, channel_id))
 
 // Marks a grant of an older version, which has no folder, as one with an unknown folder. The user
 // is then asked again.

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "schema/facts.h"
-#include "schema/facts/channel.h"
 #include "schema/facts/cost.h"
 #include "schema/facts/history.h"
 #include "schema/facts/permission.h"
@@ -15,11 +14,8 @@
 
 namespace agentrt::schema {
 
-using Provisional =
-    boost::mp11::mp_list<CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked,
-                         LimitChanged, ChannelConnected, ChannelDisconnected, ChannelResumed,
-                         ChannelMessage, ChannelPermissionForwarded, ChannelPermissionReturned,
-                         ChannelPeerTaskLinked, ChannelPeerTaskUpdated, EvidenceChanged>;
+using Provisional = boost::mp11::mp_list<CostEstimated, CostRecorded, RateLimitHit, QuotaLow,
+                                         QuotaBlocked, LimitChanged, EvidenceChanged>;
 
 // Every fact type of the standard: those that this build writes, then those that it only reads.
 using StandardFacts = boost::mp11::mp_append<

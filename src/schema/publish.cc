@@ -42,13 +42,16 @@ std::string event_page_schema(std::string_view event_ref) {
 }
 
 // SessionSnapshot holds its turns as JSON text from the index; this inserts their schema.
-std::string session_snapshot_schema(SchemaWriter& writer) {
+std::string with_typed_history(std::string snapshot, SchemaWriter& writer) {
   static constexpr std::string_view kUntyped = R"("history":{"type":"array","items":true})";
-  std::string out = writer.of<SessionSnapshot>(Unknown::ignore);
-  const std::size_t at = out.find(kUntyped);
+  const std::size_t at = snapshot.find(kUntyped);
   check(at != std::string::npos, "a session snapshot has a history");
-  std::string typed = writer.of<std::vector<TurnSnapshot>>(Unknown::ignore);
-  return out.replace(at, kUntyped.size(), R"("history":)" + typed);
+  const std::string typed = writer.of<std::vector<TurnSnapshot>>(Unknown::ignore);
+  return snapshot.replace(at, kUntyped.size(), R"("history":)" + typed);
+}
+
+std::string session_snapshot_schema(SchemaWriter& writer) {
+  return with_typed_history(writer.of<SessionSnapshot>(Unknown::ignore), writer);
 }
 
 // The members that all thirteen models have.
@@ -65,6 +68,8 @@ std::string reply_schema(SchemaWriter& writer, std::string_view event_ref) {
     return page_schema(writer.of<SessionSummary>(Unknown::ignore));
   else if constexpr (std::is_same_v<C, ListActions>)
     return page_schema(writer.of<ActionSnapshot>(Unknown::ignore));
+  else if constexpr (std::is_same_v<C, ListChannels>)
+    return page_schema(writer.of<ChannelSnapshot>(Unknown::ignore));
   else if constexpr (std::is_same_v<C, GetTask>)
     return writer.of<TaskSnapshot>(Unknown::ignore);
   else if constexpr (std::is_same_v<C, ListTasks>)
@@ -92,9 +97,11 @@ std::vector<CommandSchemas> command_schemas(SchemaWriter& writer, std::string_vi
 }
 
 std::string definition_members(const SchemaWriter& writer) {
+  SchemaWriter turns = writer;
   std::string out;
   for (const auto& [name, schema] : writer.definitions())
-    out += fmt::format(R"(,"{}":{})", name, schema);
+    out += fmt::format(R"(,"{}":{})", name,
+                       name == "SessionSnapshot" ? with_typed_history(schema, turns) : schema);
   return out;
 }
 

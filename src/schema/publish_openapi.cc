@@ -54,6 +54,8 @@ constexpr std::array kParameters{
               "A folder whose configuration files count too."},
     Parameter{"check", "query", R"({"type":"boolean"})", "Connect to each server."},
     Parameter{"server", "query", R"({"type":"string"})", "Only this one: its name or URL."},
+    Parameter{"channelId", "query", R"({"type":"string"})",
+              "Of a stream: the connected channel that it belongs to."},
     Parameter{"Last-Event-ID", "header", R"({"type":"string"})",
               "Of a stream: the last id seen. Beats after and cursor."},
 };
@@ -85,6 +87,7 @@ constexpr std::string_view kMcpLogin =
     R"({"type":"array","items":{"type":"string"}},"expiresAt":{"type":"string",)"
     R"("format":"date-time"},"tools":{"type":"integer"},"renewable":{"type":"boolean"},)"
     R"("reason":{"type":"string"},"remedy":{"type":"string"}}})";
+constexpr std::string_view kUpgrade = "";  // the connection leaves HTTP: status 101
 constexpr std::string_view kHealth =
     R"({"type":"object","required":["status"],"properties":{"status":{"type":"string"}}})";
 
@@ -108,14 +111,14 @@ constexpr std::array kRoutes{
           R"({"$ref":"#/components/schemas/get_read_model.reply"})"},
     Route{"/v1/sessions/{id}/events", "get", "session_events",
           "A page of a session's events, or with Accept: text/event-stream the live stream.",
-          "read", "id after limit types generation Last-Event-ID", "",
+          "read", "id after limit types generation channelId Last-Event-ID", "",
           R"({"$ref":"#/components/schemas/event.page"})"},
     Route{"/v1/events", "get", "events", "The same over all sessions, in commit order.", "read",
           "cursor limit types Last-Event-ID", "", R"({"$ref":"#/components/schemas/event.page"})"},
     Route{"/v1/ws", "get", "websocket",
           "A WebSocket that carries JSON-RPC in both directions: every command, subscribe, "
           "unsubscribe, and events as notifications.",
-          kAny, "", "", kText, "text/plain"},
+          kAny, "", "", kUpgrade},
     Route{"/v1/outputs", "post", "upload_output",
           "Stores the body, bytes of any kind, as an output of a session.", "submit",
           "sessionId mediaType", kBytes, R"({"$ref":"#/components/schemas/upload_output.reply"})"},
@@ -241,6 +244,9 @@ std::string operation(const Route& route) {
   if (!route.parameters.empty())
     out += fmt::format(R"("parameters":[{}],)", parameter_refs(route.parameters));
   if (!route.body.empty()) out += request_body(route);
+  if (route.reply == kUpgrade)
+    return out + R"("responses":{"101":{"description":"Switching Protocols"},)"
+                 R"("default":{"$ref":"#/components/responses/error"}}})";
   std::string content = fmt::format(R"("{}":{{"schema":{}}})", route.media, route.reply);
   if (route.parameters.contains("Last-Event-ID"))
     content += R"(,"text/event-stream":{"schema":{"type":"string"}})";

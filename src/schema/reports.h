@@ -245,6 +245,19 @@ struct ReportRestoreFiles {
   std::optional<Failure> failure = {};  // the log or the policy cannot be read: the turn fails
 };
 
+// The connection of a channel has ended. Changes nothing if the channel was connected again since.
+struct ReportChannelLost {
+  ChannelId channel;
+  Sequence since = 0;  // of the channel.connected or channel.resumed that the connection began with
+  ChannelEnd reason = ChannelEnd::connection_lost;
+  Timestamp last_seen_at;
+};
+
+// A channel has been disconnected for longer than it may stay so.
+struct ReportChannelDue {
+  ChannelId channel;
+};
+
 using ReportTypes =
     TypeList<ReportRestarted, ReportPrepared, ReportToolsListed, ReportFragments,
              ReportModelCompleted, ReportModelFailed, ReportRetryDue, ReportInspected,
@@ -253,7 +266,7 @@ using ReportTypes =
              ReportToolWarning, ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue,
              ReportTaskDue, ReportTaskSilent, ReportTaskContinues, ReportJobItems, ReportJobDue,
              ReportItemJudged, ReportWaitDue, ReportCompactionPlanned, ReportCompacted,
-             ReportRestoreFiles>;
+             ReportRestoreFiles, ReportChannelLost, ReportChannelDue>;
 using Report = Sum<ReportTypes>;
 
 }  // namespace agentrt::schema

@@ -231,6 +231,33 @@ class SubagentScope : public SessionScope {
   }
 };
 
+// A channel of the session.
+class ChannelScope : public SessionScope {
+ public:
+  ChannelScope(SessionId session, ChannelId channel) : SessionScope(std::move(session)) {
+    check(!channel.empty(), "a fact of a channel names it");
+    ids_.channel_id = std::move(channel);
+  }
+};
+
+// An action that is forwarded over a channel.
+class ChannelActionScope : public ChannelScope {
+ public:
+  ChannelActionScope(const ChannelScope& channel, ActionId action) : ChannelScope(channel) {
+    check(!action.empty(), "a fact of a forwarded action names it");
+    ids_.action_id = std::move(action);
+  }
+};
+
+// A task of the session that is linked to a task of the channel's peer.
+class PeerTaskScope : public ChannelScope {
+ public:
+  PeerTaskScope(const ChannelScope& channel, TaskId task) : ChannelScope(channel) {
+    check(!task.empty(), "a fact of a peer task names the local task");
+    ids_.task_id = std::move(task);
+  }
+};
+
 // One request to a model, with its own span.
 class ModelScope : public TurnScope {
  public:

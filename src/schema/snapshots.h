@@ -7,6 +7,7 @@
 #pragma once
 
 #include "schema/action_snapshot.h"
+#include "schema/channels.h"
 #include "schema/facts/routing.h"
 #include "schema/jobs.h"
 #include "schema/process_snapshot.h"
@@ -137,6 +138,7 @@ struct SessionSnapshot {
   std::vector<ProcessSnapshot> processes;   // running in the background
   std::vector<JobSummary> jobs;             // running and queued
   std::vector<SubagentSnapshot> subagents;  // not closed
+  ChannelSummary channel_summary;
   RoutingLimitSummary routing_limit_summary;
   TelemetrySummary telemetry_summary;
   std::vector<std::string> evidence_refs;
@@ -152,8 +154,9 @@ BOOST_DESCRIBE_STRUCT(SessionSnapshot, (),
                       (schema_version, runtime_id, session_id, title, cwd, additional_roots,
                        metadata, archived, status, created_at, updated_at, threads, thread_count,
                        threads_cursor, tasks, task_summary, processes, jobs, subagents,
-                       routing_limit_summary, telemetry_summary, evidence_refs, forked_from,
-                       context_boundary, history, history_cursor, generation, as_of_sequence))
+                       channel_summary, routing_limit_summary, telemetry_summary, evidence_refs,
+                       forked_from, context_boundary, history, history_cursor, generation,
+                       as_of_sequence))
 
 struct Diagnostics {
   std::uint64_t turns = 0;          // submitted to the thread in total

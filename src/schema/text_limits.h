@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/result.h"
+#include "schema/channels.h"
 #include "schema/codec.h"
 #include "schema/folders.h"
 
@@ -69,6 +70,11 @@ inline constexpr MemberLimit kTextLimits[] = {
     {"prompt", kInputTextSizeMax},
     {"role", kNameSizeMax},
     {"nickname", kNameSizeMax},
+    {"nativeProtocol", kNameSizeMax},
+    {"remoteTaskId", kTokenSizeMax},
+    {"remoteContextId", kTokenSizeMax},
+    {"remoteStatus", kNameSizeMax},
+    {"agentCardRef", kTokenSizeMax},
 };
 inline constexpr MemberLimit kListLimits[] = {
     {"additionalRoots", kAdditionalRootsMax},
@@ -83,12 +89,17 @@ inline constexpr MemberLimit kListLimits[] = {
     {"items", kInlineItemsMax},
     {"writeRoots", kAdditionalRootsMax},
     {"subagentIds", 64},
+    {"remoteArtifactRefs", kTaskListMax},
+    {"capabilities", 16},
 };
-inline constexpr MemberLimit kJsonLimits[] = {
-    {"metadata", kMetadataBytesMax},        {"payload", kAnswerBytesMax},
-    {"counters", kProgressBytesMax},        {"validation", kProgressBytesMax},
-    {"scope", kMetadataBytesMax},           {"taskProfile", kMetadataBytesMax},
-    {"outputSchema", kOutputSchemaBytesMax}};
+inline constexpr MemberLimit kJsonLimits[] = {{"metadata", kMetadataBytesMax},
+                                              {"payload", kAnswerBytesMax},
+                                              {"counters", kProgressBytesMax},
+                                              {"validation", kProgressBytesMax},
+                                              {"scope", kMetadataBytesMax},
+                                              {"taskProfile", kMetadataBytesMax},
+                                              {"outputSchema", kOutputSchemaBytesMax},
+                                              {"nativeIds", kNativeIdsBytesMax}};
 
 template <std::size_t N>
 constexpr std::size_t limit_of(const MemberLimit (&limits)[N], std::string_view member,

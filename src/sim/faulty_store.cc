@@ -92,6 +92,12 @@ Result<std::optional<store::IdempotencyRecord>> FaultyStore::idempotency(
   return inner().idempotency(principal, key);
 }
 
+Result<std::vector<schema::ChannelCursor>> FaultyStore::cursors(
+    std::span<const ChannelId> channels) {
+  if (auto error = read_error()) return std::unexpected(*std::move(error));
+  return inner().cursors(channels);
+}
+
 Result<std::size_t> FaultyStore::forget_idempotency(Timestamp before, std::size_t max) {
   if (faults_.stopped) return 0;
   return inner().forget_idempotency(before, max);

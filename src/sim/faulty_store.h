@@ -39,6 +39,7 @@ class FaultyStore final : public StoreOver {
   Result<std::vector<SessionId>> open_sessions() override;
   Result<std::optional<store::IdempotencyRecord>> idempotency(const std::string& principal,
                                                               const std::string& key) override;
+  Result<std::vector<schema::ChannelCursor>> cursors(std::span<const ChannelId> channels) override;
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) override;
 
  private:

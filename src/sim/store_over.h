@@ -52,6 +52,9 @@ class StoreOver : public store::Store {
                                                               const std::string& key) override {
     return inner_.idempotency(principal, key);
   }
+  Result<std::vector<schema::ChannelCursor>> cursors(std::span<const ChannelId> channels) override {
+    return inner_.cursors(channels);
+  }
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) override {
     return inner_.forget_idempotency(before, max);
   }

@@ -73,6 +73,7 @@ class Folder {
     turn.submitted_at = fact_.at;
     turn.options = p.options;
     if (p.work) turn.work = Work{.kind = *p.work, .details = p.instructions, .restore = p.restore};
+    turn.channel = present(fact_.ids.channel_id);
     // A turn without a task of its own is an attempt of a task that clients know.
     turn.visibility = session_.new_task.value_or(Visibility::foreground);
     session_.new_task.reset();
@@ -183,6 +184,7 @@ class Folder {
     fold_subagent(session_, fact_, p);
   }
 
+  void operator()(const ChannelFact auto& p) { fold_channel(session_, fact_, p); }
   void operator()(const JobFact auto& p) { fold_job(session_, active(), fact_, p); }
 
   // --- models ---

@@ -1,5 +1,6 @@
 #include "state/index.h"
 
+#include <concepts>
 #include <variant>
 
 #include "schema/forks.h"
@@ -209,13 +210,15 @@ ObjectRow expired_row(const OutputExpired& expired, const Fact& fact) {
 }
 
 ObjectRow action_row(const ActionSnapshot& action, Sequence first) {
-  return {.kind = std::string(kActionKind),
-          .id = action.action_id.text(),
-          .parent = action.thread_id.text(),
-          .first = first,
-          .status = action.status,
-          .open = !action.decision.has_value(),
-          .record = to_json(action)};
+  return {
+      .kind = std::string(kActionKind),
+      .id = action.action_id.text(),
+      .parent = action.thread_id.text(),
+      .first = first,
+      .status = action.status,
+      .open = !action.decision.has_value(),
+      .record = to_json(action),
+      .terms = action.decision ? std::vector<std::string>{} : std::vector{std::string(kOpenTerm)}};
 }
 
 std::optional<ObjectRow> resolved_row(const Session& session, const ActionResolved& p,
@@ -272,6 +275,77 @@ std::vector<ObjectRow> policy_rows(const Session& session, const PolicyChanged& 
                     .record = to_json(
                         TrustRecord{*p.workspace, file.path, file.digest, fact.at, file.effects})});
   return rows;
+}
+
+ObjectRow channel_row(const Session& session, const Channel& channel, bool open) {
+  ChannelSnapshot record = channel_snapshot(session.id, channel);
+  if (!open) record.status = ChannelStatus::closed;
+  ObjectRow row{.kind = std::string(kChannelKind),
+                .id = channel.id.text(),
+                .parent = {},
+                .first = channel.first,
+                .status = std::string(name_of(record.status)),
+                .open = false,  // a lost connection is found when the session is loaded
+                .record = to_json(record)};
+  if (!open) return row;
+  row.terms = {std::string(kOpenTerm)};
+  if (channel.token_id) row.terms.push_back(token_term(*channel.token_id));
+  if (!channel.connected) row.terms.emplace_back(kDisconnectedTerm);
+  return row;
+}
+
+ObjectRow peer_task_row(PeerTaskSnapshot task, const Fact& fact) {
+  task.channel_id = fact.ids.channel_id;
+  task.task_id = fact.ids.task_id;
+  task.updated_at = fact.at;
+  return {.kind = std::string(kPeerTaskKind),
+          .id = peer_task_row_id(task.channel_id, task.task_id),
+          .parent = task.channel_id.text(),
+          .first = task.first_sequence,
+          .status = task.recovery.value_or("linked"),
+          .open = false,
+          .record = to_json(task)};
+}
+
+// The rows that a fact about a channel changes; nullopt: it is about something else.
+std::optional<std::vector<ObjectRow>> channel_rows(const Session& session, const Fact& fact) {
+  if (const auto* linked = std::get_if<ChannelPeerTaskLinked>(&fact.payload)) {
+    PeerTaskSnapshot task;
+    task.native_protocol = linked->native_protocol;
+    task.remote_task_id = linked->remote_task_id;
+    task.remote_context_id = linked->remote_context_id;
+    task.agent_card_ref = linked->agent_card_ref;
+    task.first_sequence = fact.sequence;
+    return std::vector{peer_task_row(std::move(task), fact)};
+  }
+  if (const auto* updated = std::get_if<ChannelPeerTaskUpdated>(&fact.payload)) {
+    PeerTaskSnapshot task;
+    task.native_protocol = updated->native_protocol;
+    task.remote_task_id = updated->remote_task_id.value_or("");
+    task.remote_context_id = updated->remote_context_id;
+    task.agent_card_ref = updated->agent_card_ref;
+    task.remote_status = updated->remote_status;
+    task.recovery = updated->recovery;
+    task.remote_artifact_refs = updated->remote_artifact_refs;
+    task.error = updated->error;
+    task.first_sequence = updated->linked_sequence.value_or(fact.sequence);
+    return std::vector{peer_task_row(std::move(task), fact)};
+  }
+  const bool of_channel = std::visit(
+      []<class P>(const P&) {
+        if constexpr (requires { typename P::Scope; })
+          return std::derived_from<typename P::Scope, ChannelScope>;
+        else
+          return false;
+      },
+      fact.payload);
+  if (!of_channel) return std::nullopt;
+  const auto open = session.channels.find(fact.ids.channel_id);
+  if (open != session.channels.end()) return std::vector{channel_row(session, open->second, true)};
+  const auto& closed = session.closed_channel;
+  if (closed && closed->id == fact.ids.channel_id)
+    return std::vector{channel_row(session, *closed, false)};
+  return std::vector<ObjectRow>{};
 }
 
 ObjectRow job_row(const JobRecord& job) {
@@ -360,6 +434,7 @@ bool is_of_job(const Payload& payload) {
 
 // Rows of objects other than turns; nullopt: the fact is about none of these.
 std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fact& fact) {
+  if (auto rows = channel_rows(session, fact)) return rows;
   if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload))
     return std::vector{output_row(*spilled, fact)};
   if (const auto* expired = std::get_if<OutputExpired>(&fact.payload))
@@ -402,6 +477,12 @@ std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fac
 }  // namespace
 
 std::string forks_term(const SessionId& source) { return "of=" + source.text(); }
+std::string token_term(std::string_view token) { return "token=" + std::string(token); }
+
+std::string peer_task_row_id(const ChannelId& channel, const TaskId& task) {
+  return channel.text() + "/" + task.text();
+}
+
 std::string artifact_term(std::string_view artifact) { return "id=" + std::string(artifact); }
 
 std::string thread_row_id(const SessionId& session, const ThreadId& thread) {

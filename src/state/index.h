@@ -18,20 +18,21 @@ namespace agentrt::state {
 // The index row of one object; store::IndexRow has the same members.
 struct ObjectRow {
   // session, thread, turn, task, attempt, tool_call, artifact, artifact_version, process, job,
-  // job_item, subagent, output, action, grant, trust, folder_mode, rollback, compaction,
-  // fork
+  // job_item, subagent, output, action, channel, peer_task, grant, trust, folder_mode, rollback,
+  // compaction, fork
   std::string kind;
   std::string id;
   // Of a turn, process, rollback or compaction: its thread; of an attempt: its task; of a job item:
-  // its job; of a subagent: its parent's thread; of a version of an artifact: the artifact's row.
+  // its job; of a subagent: its parent's thread; of a version of an artifact: the artifact's row;
+  // of a peer task: its channel.
   std::string parent;
   Sequence first = 0;
   std::string status;
   bool open = false;
   // SessionSummary, ThreadRead, TurnSnapshot, state::Task, state::TaskAttempt, ArtifactRecord,
   // ProcessSnapshot, JobRecord, JobItemRecord, SubagentSnapshot, OutputRecord, ActionSnapshot,
-  // GrantRecord, TrustRecord, FolderModeRecord, RollbackRecord, ContextBoundary; of a tool call or
-  // fork: {}
+  // ChannelSnapshot, PeerTaskSnapshot, GrantRecord, TrustRecord, FolderModeRecord, RollbackRecord,
+  // ContextBoundary; of a tool call or fork: {}
   std::string record;
   std::vector<std::string> terms = {};  // the lists that it is in
   std::optional<Timestamp> due = {};    // when the runtime must look at it again
@@ -87,6 +88,8 @@ BOOST_DESCRIBE_STRUCT(ArtifactRecord, (),
                        lines_removed, thread_id, turn_id, tool_call_id, sequence, at, previous_ref))
 
 inline constexpr std::string_view kActionKind = "action";
+inline constexpr std::string_view kChannelKind = "channel";
+inline constexpr std::string_view kPeerTaskKind = "peer_task";
 inline constexpr std::string_view kToolCallKind = "tool_call";
 inline constexpr std::string_view kArtifactKind = "artifact";         // the newest version
 inline constexpr std::string_view kVersionKind = "artifact_version";  // every version
@@ -108,6 +111,13 @@ std::vector<ObjectRow> task_rows(const Tasks& tasks, const TaskChanges& changes)
 
 inline constexpr std::string_view kThreadKind = "thread";
 inline constexpr std::string_view kThreadClosed = "closed";
+// The lists of the rows of open actions, and of channels that are not closed.
+inline constexpr std::string_view kOpenTerm = "open";
+inline constexpr std::string_view kDisconnectedTerm = "disconnected";  // and not closed
+// The list of the channels of a token that are not closed.
+std::string token_term(std::string_view token);
+// The id of the row of a peer task.
+std::string peer_task_row_id(const ChannelId& channel, const TaskId& task);
 // The list of the rows of one artifact, over all sessions.
 std::string artifact_term(std::string_view artifact);
 // The list of the threads of other sessions that were forked from this one.

@@ -50,6 +50,17 @@ void change_policy(Session& session, const Fact& fact, const PolicyChanged& chan
   }
 }
 
+const std::vector<PolicyRule>& granted_to(const Session& session, const Turn& turn,
+                                          std::vector<PolicyRule>& room) {
+  const auto applies = [&](const PolicyRule& rule) {
+    return !rule.channel_id || rule.channel_id == turn.channel;
+  };
+  if (std::ranges::all_of(session.granted, applies)) return session.granted;
+  room.clear();
+  std::ranges::copy_if(session.granted, std::back_inserter(room), applies);
+  return room;
+}
+
 namespace {
 
 void count(Governance& governance, DecisionSource source, Decision decision) {

@@ -428,6 +428,8 @@ SessionSnapshot session_snapshot(const Session& session) {
   for (const auto& [_, job] : session.jobs) out.jobs.push_back(job_summary(session.id, job.record));
   for (const auto& [_, subagent] : session.subagents)
     out.subagents.push_back(subagent_snapshot(session, subagent));
+  for (const auto& [_, channel] : session.channels)
+    out.channel_summary.channels.push_back(channel_snapshot(session.id, channel));
   out.routing_limit_summary = session.routing;
   out.telemetry_summary.trace_ids = session.traces;
   out.as_of_sequence = session.sequence;

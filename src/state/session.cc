@@ -67,11 +67,14 @@ bool waits_for_person(const Turn& turn) {
 }
 
 bool interrupted_work(const Session& session, const BootId& boot) {
-  return std::ranges::any_of(session.threads, [&](const auto& entry) {
-    const auto& active = entry.second.active;
-    return active && active->status != Status::blocked && !waits_for_person(*active) &&
-           active->boot != boot;
+  const bool connected = std::ranges::any_of(session.channels, [&](const auto& entry) {
+    return entry.second.connected && entry.second.boot != boot;
   });
+  return connected || std::ranges::any_of(session.threads, [&](const auto& entry) {
+           const auto& active = entry.second.active;
+           return active && active->status != Status::blocked && !waits_for_person(*active) &&
+                  active->boot != boot;
+         });
 }
 
 bool job_runs(const Session& session) {

@@ -17,6 +17,7 @@
 #include "schema/facts.h"
 #include "schema/snapshots.h"
 #include "state/calls.h"
+#include "state/channels.h"
 #include "state/governance.h"
 #include "state/jobs.h"
 #include "state/process.h"
@@ -29,7 +30,7 @@ using schema::Status;
 
 // Increment it whenever fold() produces a different Session for the same facts. Stored snapshots of
 // another version are ignored.
-inline constexpr std::uint64_t kFoldVersion = 12;
+inline constexpr std::uint64_t kFoldVersion = 13;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kIncidentsMax = 16;
@@ -96,6 +97,7 @@ struct Turn {
   bool compaction_failed = false;        // it is not repeated within the turn
   bool overflowed = false;               // a provider found its request too long
   Sequence end_sequence = 0;             // of the fact that ended it; 0: none yet
+  std::optional<ChannelId> channel;      // that it was submitted over
 
   bool operator==(const Turn&) const;
 };
@@ -107,7 +109,7 @@ BOOST_DESCRIBE_STRUCT(Turn, (),
                        stops_refused, message_item, reasoning_item, item_at, model_name, provider,
                        model, fallback, candidates, switched, usage, answer_preview, answer, error,
                        item, catalog, offered, instructions, work, compaction, compaction_failed,
-                       overflowed, end_sequence))
+                       overflowed, end_sequence, channel))
 
 struct Thread {
   // Defined in session_members.cc, because this large struct is copied in many units.
@@ -205,6 +207,8 @@ struct Session {
   std::optional<Job> ended_job;          // the job that ended last
   std::map<SubagentId, Subagent> subagents;    // not closed
   std::optional<Subagent> closed_subagent;     // the one that was closed last
+  std::map<ChannelId, Channel> channels;       // not closed; src/control limits their number
+  std::optional<Channel> closed_channel;       // the one that was closed last
   std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted follows
   schema::TaskSummary tasks;
   schema::RoutingLimitSummary routing;
@@ -231,10 +235,10 @@ BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
                        created_at, params_hash, threads, closed_thread, threads_closed,
                        rested_thread, threads_resting, forked, processes, ended_process, jobs,
-                       ended_job, subagents, closed_subagent, new_task, tasks, routing, policy,
-                       has_policy, granted, mode, trust_refused, greeted, server_tools, catalog,
-                       catalog_digest, catalog_bytes, traces, turns, unknown_facts, snapshot,
-                       governance))
+                       ended_job, subagents, closed_subagent, channels, closed_channel, new_task,
+                       tasks, routing, policy, has_policy, granted, mode, trust_refused, greeted,
+                       server_tools, catalog, catalog_digest, catalog_bytes, traces, turns,
+                       unknown_facts, snapshot, governance))
 
 }  // namespace agentrt::state
 
@@ -269,7 +273,7 @@ const schema::Policy& policy_of(const Session& session, const ThreadId& thread);
 // not.
 bool waits_for_person(const Turn& turn);
 
-// Whether a turn of another boot was left running and is not yet marked as blocked.
+// Whether a turn or a channel of another boot was left running or connected.
 bool interrupted_work(const Session& session, const BootId& boot);
 
 // The beginning of a turn's input.

@@ -61,7 +61,8 @@ Error row_taken(const IndexRow& row) {
 
 void check_append(const Append& append) {
   check(!append.session.empty(), "an append names its session");
-  check(!append.events.empty() || (append.expected > 0 && !append.idempotency.empty()),
+  check(!append.events.empty() || append.beside_log() ||
+            (append.expected > 0 && !append.idempotency.empty()),
         "an append has events, or records the answer to a key in a session that exists");
   for (const IndexRow& row : append.index)
     for (const std::string& term : row.terms)

@@ -1,7 +1,8 @@
 // store/store.h: the interface of a store: the log, index rows, snapshots and idempotency records.
 //
 // The log is the only source of truth. Index rows and snapshots are derived from it and can be
-// rebuilt. They are written in the transaction of their append, so they are never behind.
+// rebuilt. They are written in the transaction of their append, so they are never behind. Only what
+// clients have acknowledged and the hashes of their resume tokens are stored beside the log.
 //
 // A Store is synchronous and knows no threads of its own. commit() is called by one thread at a
 // time; the reads may run beside it on other threads and see only what is committed and synced.
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "schema/channels.h"
 #include "schema/envelope.h"
 
 namespace agentrt::store {
@@ -74,16 +76,32 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
+// A client has received the events of a channel up to `sequence`. Never lowers what is stored, and
+// changes nothing if the channel is unknown or counts in another generation.
+struct Acknowledgement {
+  ChannelId channel;
+  GenerationId generation;
+  Sequence sequence = 0;
+  Timestamp at;
+};
+
 // The events, rows, records and snapshot of one session, written all or nothing.
 struct Append {
   SessionId session;
   Sequence expected = 0;  // the session's last sequence; 0 creates the session
   // Their sequences are expected + 1, expected + 2, … Empty only to store the reply for an
-  // idempotency key.
+  // idempotency key, or what is beside the log.
   std::vector<schema::StoredEvent> events;
   std::vector<IndexRow> index;  // upserts, at most one per (kind, id)
   std::vector<IdempotencyRecord> idempotency;
   std::optional<Snapshot> snapshot;
+  // New or changed. Within a generation, `acknowledged` never goes back.
+  std::vector<schema::ChannelCursor> cursors = {};
+  std::vector<ChannelId> cursors_dropped = {};
+  std::vector<Acknowledgement> acknowledged = {};
+
+  // It has nothing but acknowledgements, so its session need not be at `expected`.
+  bool beside_log() const { return events.empty() && idempotency.empty() && !acknowledged.empty(); }
 };
 
 struct Event {
@@ -179,6 +197,10 @@ class Store {
   virtual Result<std::vector<SessionId>> open_sessions() = 0;
   virtual Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                                const std::string& key) = 0;
+
+  // The cursors of these channels, without those that are not stored.
+  virtual Result<std::vector<schema::ChannelCursor>> cursors(
+      std::span<const ChannelId> channels) = 0;
 
   // Deletes at most `max` idempotency records older than `before` and returns their number. Not
   // concurrent with commit().

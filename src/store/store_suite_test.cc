@@ -277,4 +277,74 @@ TEST_CASE("a memory store fails its next commit on demand and keeps nothing of i
   for (const auto& result : store.commit(both)) CHECK(result);
 }
 
+namespace {
+
+schema::ChannelCursor cursor_of(const Store& store, const SessionId& session) {
+  return {.channel = ChannelId{"chan_1"},
+          .session = session,
+          .token = "tok_1",
+          .generation = store.generation(),
+          .acknowledged = 2,
+          .resume_hash = std::string(32, 'a'),
+          .resume_hash_used = {},
+          .seen_at = Timestamp{5}};
+}
+
+Append acknowledgement_of(const Store& store, Sequence sequence) {
+  Append append;
+  append.session = kAlpha;
+  append.acknowledged = {{ChannelId{"chan_1"}, store.generation(), sequence, Timestamp{9}}};
+  return append;
+}
+
+schema::ChannelCursor stored_cursor(Store& store) {
+  const ChannelId wanted[] = {ChannelId{"chan_0"}, ChannelId{"chan_1"}};
+  const auto found = store.cursors(wanted);
+  REQUIRE(found);
+  REQUIRE(found->size() == 1);
+  return found->front();
+}
+
+}  // namespace
+
+FOR_EVERY_STORE("cursors are stored with their append and survive a rebuild") {
+  Rig rig;
+  Append append = append_of(kAlpha, 0, 3);
+  append.cursors = {cursor_of(rig.store(), kAlpha)};
+  REQUIRE(commit_one(rig.store(), append));
+  CHECK(stored_cursor(rig.store()) == append.cursors.front());
+  REQUIRE(rig.store().rebuild(kAlpha, [](const auto&) { return std::vector<IndexRow>{}; }));
+  CHECK(stored_cursor(rig.store()) == append.cursors.front());
+  Append closing = append_of(kAlpha, 3);
+  closing.cursors_dropped = {ChannelId{"chan_1"}};
+  REQUIRE(commit_one(rig.store(), closing));
+  const ChannelId dropped{"chan_1"};
+  CHECK(rig.store().cursors({&dropped, 1})->empty());
+}
+
+FOR_EVERY_STORE("acknowledgements need no position of their session and never go back") {
+  Rig rig;
+  Append append = append_of(kAlpha, 0, 9);
+  append.cursors = {cursor_of(rig.store(), kAlpha)};
+  REQUIRE(commit_one(rig.store(), append));
+  REQUIRE(commit_one(rig.store(), acknowledgement_of(rig.store(), 7)));
+  CHECK(stored_cursor(rig.store()).acknowledged == 7);
+  CHECK(stored_cursor(rig.store()).seen_at == Timestamp{9});
+  REQUIRE(commit_one(rig.store(), acknowledgement_of(rig.store(), 3)));
+  CHECK(stored_cursor(rig.store()).acknowledged == 7);
+  Append other = acknowledgement_of(rig.store(), 8);
+  other.acknowledged.front().generation = GenerationId{"gen_other"};
+  REQUIRE(commit_one(rig.store(), other));
+  CHECK(stored_cursor(rig.store()).acknowledged == 7);
+  Append resumed = append_of(kAlpha, 9);
+  resumed.cursors = {cursor_of(rig.store(), kAlpha)};
+  REQUIRE(commit_one(rig.store(), resumed));
+  CHECK(stored_cursor(rig.store()).acknowledged == 7);
+  Append restored = append_of(kAlpha, 10);
+  restored.cursors = {cursor_of(rig.store(), kAlpha)};
+  restored.cursors.front().generation = GenerationId{"gen_other"};
+  REQUIRE(commit_one(rig.store(), restored));
+  CHECK(stored_cursor(rig.store()).acknowledged == 2);
+}
+
 }  // namespace agentrt::store

@@ -25,6 +25,27 @@ struct NamedTurn {
 };
 BOOST_DESCRIBE_STRUCT(NamedTurn, (), (turn_id))
 
+struct Channels {
+  schema::ChannelSummary channel_summary;
+};
+BOOST_DESCRIBE_STRUCT(Channels, (), (channel_summary))
+
+// Acknowledgements are stored beside the log, and the tasks of peers in index rows: what the stream
+// cannot tell is taken from the snapshot.
+void take_what_is_beside(const std::string& snapshot, schema::SessionSnapshot& replayed) {
+  Channels given;
+  if (!schema::from_json(snapshot, given, schema::Unknown::ignore)) return;
+  for (schema::ChannelSnapshot& channel : replayed.channel_summary.channels) {
+    const auto same = std::ranges::find(given.channel_summary.channels, channel.channel_id,
+                                        &schema::ChannelSnapshot::channel_id);
+    if (same == given.channel_summary.channels.end()) continue;
+    channel.acknowledged_sequence = same->acknowledged_sequence;
+    channel.last_seen_at = same->last_seen_at;
+    channel.peer_tasks = same->peer_tasks;
+    channel.peer_task_count = same->peer_task_count;
+  }
+}
+
 }  // namespace
 
 Result<Replay> Replay::of(std::string snapshot) {
@@ -77,6 +98,7 @@ std::vector<std::string> Replay::differences() const {
     schema::SessionSnapshot replayed = state::session_snapshot(view_);
     for (const auto& [id, record] : turns_)
       if (!record.empty()) replayed.history.push_back({record});
+    take_what_is_beside(snapshot_, replayed);
     compare_json(snapshot_, schema::to_json(replayed), out);
   } else if (const state::Thread* thread = state::find_thread(view_, thread_)) {
     compare_json(snapshot_, schema::to_json(state::thread_read(view_, *thread)), out);

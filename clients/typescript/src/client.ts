@@ -4,7 +4,7 @@ import { run, type RunOptions, type RunResult } from "./run.js";
 import { follow, type Frame } from "./stream.js";
 import { connectionFault, fetchTransport, socketTransport, type Received, type Transport }
   from "./transport.js";
-import { mutatingCommands, type AgentrtEvent, type CommandName, type CommandParams,
+import { repeatableCommands, type AgentrtEvent, type CommandName, type CommandParams,
   type CommandReplies } from "./types.js";
 import { linked, pause } from "./wait.js";
 
@@ -100,7 +100,7 @@ export class Agentrt {
   async call<C extends CommandName>(name: C, params: CommandParams[C], options: CallOptions = {}):
     Promise<CommandReplies[C]> {
     const sent: Record<string, unknown> = { ...params };
-    if (mutatingCommands.has(name))
+    if (repeatableCommands.has(name))
       sent.idempotencyKey ??= options.idempotencyKey ?? await randomKey();
     const waits = [sent.timeoutMs, sent.waitMs].find((ms) => typeof ms === "number") ?? 0;
     return await this.request("POST", `/v1/commands/${name}`, sent,

@@ -13,6 +13,8 @@ RequestOrigin origin_of(const Head& head) {
   RequestOrigin origin;
   if (well_formed_id(head.request_id)) origin.request = RequestId{head.request_id};
   origin.trace = trace_of(head.traceparent);
+  origin.transport = schema::Transport::http_json;
+  if (!head.channel.empty()) origin.channel = ChannelId{head.channel};
   if (!head.client_folder.empty()) origin.folder = percent_decoded(head.client_folder);
   return origin;
 }
@@ -44,10 +46,16 @@ namespace {
 // Gives `command` to the core and answers with its reply.
 void answer_command(Services& services, const ExchangePtr& exchange, schema::Command command) {
   const schema::CommandEffect effect = schema::traits_of(command).effect;
+  if (starts_channel(schema::traits_of(command).name))
+    return services.desk.start(
+        std::move(command), exchange->identity, origin_of(exchange->request.head), nullptr,
+        [waiting = std::weak_ptr(exchange)](ports::Reply reply, const AttachmentPtr&) {
+          if (const auto asker = waiting.lock()) asker->respond(reply_response(std::move(reply)));
+        });
   auto allowed = Authorization::command(exchange->identity.get(), std::move(command),
                                         origin_of(exchange->request.head));
   if (!allowed) return exchange->respond(error_response(allowed.error()));
-  services.sink.call(*std::move(allowed), reply_to(services, exchange, effect));
+  services.desk.call(*std::move(allowed), reply_to(services, exchange, effect));
 }
 
 // The calls of one POST /v1/rpc.
@@ -57,11 +65,28 @@ class PostedCalls final : public RpcCaller {
       : services_(services), exchange_(exchange) {}
 
   const Identity* identity() const override { return exchange_.identity.get(); }
-  RequestOrigin origin() const override { return origin_of(exchange_.request.head); }
-  void command(ports::Authorized<schema::Command> command, ports::ReplyTo reply_to) override {
-    services_.sink.call(std::move(command), std::move(reply_to));
+  RequestOrigin origin() const override {
+    RequestOrigin origin = origin_of(exchange_.request.head);
+    origin.transport = schema::Transport::json_rpc;
+    return origin;
   }
-  bool own_method(const RpcCall&, OwnReply&) override { return false; }
+  void command(ports::Authorized<schema::Command> command, ports::ReplyTo reply_to) override {
+    services_.desk.call(std::move(command), std::move(reply_to));
+  }
+  bool own_method(const RpcCall& call, OwnReply& reply) override {
+    if (!starts_channel(call.method)) return false;
+    auto command = command_of(identity(), call);
+    if (!command) {
+      reply(std::unexpected(command.error()), {});
+      return true;
+    }
+    services_.desk.start(
+        *std::move(command), exchange_.identity, origin(), nullptr,
+        [reply = std::move(reply)](ports::Reply answer, const AttachmentPtr&) mutable {
+          reply(std::move(answer), {});
+        });
+    return true;
+  }
 
  private:
   Services& services_;

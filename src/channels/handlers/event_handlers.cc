@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "channels/desk/sse_peer.h"
 #include "channels/handlers/handlers.h"
 #include "channels/request_checks.h"
 #include "schema/json.h"
@@ -130,6 +131,52 @@ void answer_stream(Services& services, const ExchangePtr& exchange,
   });
 }
 
+// Opens the stream of a channel whose transport is server-sent events. It starts where the client
+// says, else after what it acknowledged.
+void answer_channel_stream(Services& services, const ExchangePtr& exchange, StreamStart start,
+                           const ChannelId& id) {
+  const auto refuse = [&](Code code, std::string message) {
+    exchange->respond(error_response({code, std::move(message), {}}));
+  };
+  const AttachmentPtr attachment = services.desk.find(id, *exchange->identity);
+  if (!attachment || attachment->session != start.session)
+    return refuse(Code::not_found,
+                  "channelId: the session has no connected channel with this id: call "
+                  "connect_channel with transport sse, or reconnect_channel");
+  if (!attachment->sse)
+    return refuse(Code::conflict,
+                  "channelId: the transport of this channel is another one: call connect_channel "
+                  "with transport sse");
+  if (!start.types.empty() || start.from_end)
+    return refuse(Code::invalid_params, "types, cursor=end: not allowed with channelId");
+  const auto place = place_of(exchange->request);
+  if (place && !*place) start.after = std::max(attachment->after, attachment->acknowledged);
+  start.through = attachment->through();
+  auto allowed = Authorization::events(exchange->identity.get(), std::move(start));
+  if (!allowed) return exchange->respond(error_response(allowed.error()));
+  SseHub& hub = services.hub;
+  hub.open(*std::move(allowed), [&services, &hub, to = std::weak_ptr(attachment),
+                                 waiting = std::weak_ptr(exchange)](
+                                    Result<std::shared_ptr<Subscriber>> subscriber) {
+    const auto asker = waiting.lock();
+    const auto attachment = to.lock();
+    if (!subscriber) {
+      if (asker) asker->respond(error_response(subscriber.error()));
+      return;
+    }
+    if (!asker || !attachment) {
+      hub.close(**subscriber);
+      if (asker)
+        asker->respond(error_response({Code::conflict, "the channel was disconnected", {}}));
+      return;
+    }
+    attachment->sse->open(*subscriber);
+    attachment->asked.clear();  // what an earlier stream carried may be lost
+    asker->stream(*std::move(subscriber));
+    services.desk.ready(*attachment);
+  });
+}
+
 void answer_events(Services& services, const ExchangePtr& exchange, Result<StreamStart> start) {
   if (!start) return exchange->respond(error_response(start.error()));
   auto allowed = Authorization::events(exchange->identity.get(), *std::move(start));
@@ -143,6 +190,16 @@ void answer_events(Services& services, const ExchangePtr& exchange, Result<Strea
 }  // namespace
 
 void get_session_events(Services& services, const ExchangePtr& exchange) {
+  if (const std::string* const channel = find(exchange->request.query, "channelId")) {
+    auto start = session_start(exchange->request);
+    if (start && !well_formed_id(*channel))
+      start = fail(Code::invalid_params, "channelId: not the id of a channel");
+    if (start && !accepts_stream(exchange->request.head.accept))
+      start = fail(Code::invalid_params,
+                   "channelId: only for a stream: send Accept: text/event-stream");
+    if (!start) return exchange->respond(error_response(start.error()));
+    return answer_channel_stream(services, exchange, *std::move(start), ChannelId{*channel});
+  }
   answer_events(services, exchange, session_start(exchange->request));
 }
 

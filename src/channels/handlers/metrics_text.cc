@@ -65,6 +65,7 @@ constexpr std::array kRows{
     Row{"http_replies_refused_total", Kind::counter,
         "Replies refused because of the limit on those bytes", &Metrics::http_replies_refused},
     Row{"websockets", Kind::gauge, "Open WebSocket connections", &Metrics::websockets},
+    Row{"channels", Kind::gauge, "Connected channels", &Metrics::channels},
     Row{"rpc_responses_dropped_total", Kind::counter, "Responses of clients to unknown requests",
         &Metrics::rpc_responses_dropped},
     Row{"turns_completed_total", Kind::counter, "Turns completed", &Metrics::turns_completed},

@@ -78,13 +78,16 @@ RpcCall read_call(std::string_view text) {
 
 }  // namespace
 
-bool is_rpc_response(std::string_view text) {
+std::optional<RpcResponse> read_rpc_response(std::string_view text) {
   const std::size_t from = text.find_first_not_of(" \t\r\n");
   ResponseText response;
   if (from == std::string_view::npos || text[from] != '{' || !schema::check_json(text))
-    return false;
-  if (!schema::from_json(text, response, schema::Unknown::ignore)) return false;
-  return response.id && !response.method && (response.result || response.error);
+    return std::nullopt;
+  if (!schema::from_json(text, response, schema::Unknown::ignore)) return std::nullopt;
+  if (!response.id || response.method || (!response.result && !response.error)) return std::nullopt;
+  RpcResponse out{std::move(response.id->text), {}};
+  if (response.result && !response.error) out.result = std::move(response.result->text);
+  return out;
 }
 
 RpcMessage read_rpc(std::string_view text) {
@@ -105,6 +108,11 @@ RpcMessage read_rpc(std::string_view text) {
   RpcMessage out{RpcMessage::Shape::batch, {}};
   for (const Json& call : batch.calls) out.calls.push_back(read_call(call.text));
   return out;
+}
+
+std::string rpc_request(std::string_view id, std::string_view method, std::string_view params) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", id, method,
+                     params);
 }
 
 std::string rpc_notification(std::string_view method, std::string_view params) {

@@ -33,13 +33,20 @@ struct RpcMessage {
   std::vector<RpcCall> calls;  // never empty
 };
 
-// Whether the text is a response to a request of ours: an object with an id and a result or an
-// error, and no method.
-bool is_rpc_response(std::string_view text);
+// A response to a request of ours.
+struct RpcResponse {
+  std::string id;                     // as sent
+  std::optional<std::string> result;  // JSON text; absent: it is an error
+};
+// nullopt: the text is something else. A response is an object with an id and a result or an error,
+// and no method.
+std::optional<RpcResponse> read_rpc_response(std::string_view text);
 
 // Never fails: invalid input becomes a call with a fault.
 RpcMessage read_rpc(std::string_view text);
 
+// A request. `id`: a JSON value; `params`: a JSON object.
+std::string rpc_request(std::string_view id, std::string_view method, std::string_view params);
 // A notification. `params`: a JSON object.
 std::string rpc_notification(std::string_view method, std::string_view params);
 std::string rpc_result(std::string_view id, std::string_view result);

@@ -65,12 +65,7 @@ void start_call(Services& services, RpcCaller& caller, const std::shared_ptr<Ans
     return answers->finish_one();
   }
   const schema::CommandEffect effect = traits->effect;
-  // Before the params are decoded, as for the route of a command.
-  if (const auto scoped =
-          Authorization::check_scope(caller.identity(), traits->scope, traits->name);
-      !scoped)
-    return answers->settle(index, std::unexpected(scoped.error()), effect);
-  auto command = schema::read_command(call.method, call.params);
+  auto command = command_of(caller.identity(), call);
   if (!command) return answers->settle(index, std::unexpected(command.error()), effect);
   auto allowed = Authorization::command(caller.identity(), *std::move(command), caller.origin());
   if (!allowed) return answers->settle(index, std::unexpected(allowed.error()), effect);
@@ -83,6 +78,19 @@ void start_call(Services& services, RpcCaller& caller, const std::shared_ptr<Ans
 }
 
 }  // namespace
+
+bool starts_channel(std::string_view method) {
+  return method == schema::ConnectChannel::kTraits.name ||
+         method == schema::ReconnectChannel::kTraits.name;
+}
+
+Result<schema::Command> command_of(const Identity* identity, const RpcCall& call) {
+  const schema::CommandTraits* const traits = schema::find_command(call.method);
+  if (!traits) return std::unexpected(unknown_method(call.method));
+  // Before the params are decoded, as for the route of a command.
+  TRY(Authorization::check_scope(identity, traits->scope, traits->name));
+  return schema::read_command(call.method, call.params);
+}
 
 void answer_rpc(Services& services, RpcCaller& caller, RpcMessage message, RpcDone done) {
   const auto answers = std::make_shared<Answers>();

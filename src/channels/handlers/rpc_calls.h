@@ -31,6 +31,13 @@ class RpcCaller {
   ~RpcCaller() = default;
 };
 
+// The command of a call, with the scope of its token checked before its params. Errors: not_found:
+// there is no such command; unauthenticated; forbidden; invalid_params.
+Result<schema::Command> command_of(const Identity* identity, const RpcCall& call);
+
+// Whether the command attaches a channel, and so has to pass ChannelDesk::start().
+bool starts_channel(std::string_view method);
+
 // `done` gets the reply to the message; empty: there is none. `caller` is used only within the
 // call.
 using RpcDone = std::move_only_function<void(std::string reply)>;

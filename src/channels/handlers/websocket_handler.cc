@@ -8,6 +8,9 @@
 #include "channels/websocket/websocket_session.h"
 
 namespace agentrt::channels {
+
+using schema::Transport;
+
 namespace {
 
 bool is_websocket(std::string_view upgrade) {
@@ -45,6 +48,10 @@ void get_websocket(Services& services, const ExchangePtr& exchange) {
     return exchange->respond(error_response(good.error()));
   WebSocketPeer peer{exchange->identity, origin_of(head)};
   peer.origin.request = {};  // each command gets its own
+  peer.origin.channel = {};  // each command goes over the channel of its session
+  const bool relayed = exchange->local && head.transport == schema::name_of(Transport::stdio);
+  peer.origin.transport = relayed ? Transport::stdio : Transport::websocket;
+  peer.origin.connection = std::make_shared<ports::ConnectionChannels>();
   exchange->upgrade(handshake_reply(head), [&services, peer](UpgradedPipe& pipe) {
     return std::make_shared<WebSocketSession>(pipe, services, peer);
   });

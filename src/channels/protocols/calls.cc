@@ -11,7 +11,7 @@ ActingAs acting_as(const Exchange& exchange) {
 void call_text(Services& services, const ActingAs& as, schema::Command command, TextDone done) {
   auto allowed = Authorization::command(as.identity.get(), std::move(command), as.origin);
   if (!allowed) return done(std::unexpected(allowed.error()));
-  services.sink.call(*std::move(allowed),
+  services.desk.call(*std::move(allowed),
                      [inbox = services.inbox, done = std::move(done)](ports::Reply reply) mutable {
                        inbox->post([done = std::move(done), reply = std::move(reply)]() mutable {
                          done(std::move(reply));

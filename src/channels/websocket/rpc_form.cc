@@ -11,19 +11,6 @@ namespace {
 
 using websocket::Opcode;
 
-// The text of an event whose lines begin with "data: " in its frame.
-std::string unsplit(std::string_view text) {
-  constexpr std::string_view kBetween = "\ndata: ";
-  std::string out;
-  while (true) {
-    const std::size_t at = text.find(kBetween);
-    out += text.substr(0, at);
-    if (at == std::string_view::npos) return out;
-    out += '\n';
-    text.remove_prefix(at + kBetween.size());
-  }
-}
-
 class RpcForm final : public StreamForm {
  public:
   RpcForm(bool quoted, std::string_view subscription) : quoted_(quoted) {
@@ -40,8 +27,7 @@ class RpcForm final : public StreamForm {
       const Frame& frame = frames->list[i];
       Piece event{{frames, &frames->text}, frame.data, frame.data_end, 0, false};
       if (frame.split) {
-        event = piece_of(unsplit(
-            std::string_view(frames->text).substr(frame.data, frame.data_end - frame.data)));
+        event = piece_of(frames->unsplit(i));
         event.begins = false;
       }
       const std::string after =

@@ -31,7 +31,8 @@ Result<void> check_granted(const schema::RulesReply& rules, const std::string& r
   std::vector<std::string> granted;
   for (const schema::PolicyRule& each : rules.rules) {
     const bool of_person = each.granted_at || each.origin == schema::RuleOrigin::always ||
-                           each.origin == schema::RuleOrigin::session;
+                           each.origin == schema::RuleOrigin::session ||
+                           each.origin == schema::RuleOrigin::channel;
     if (each.rule == rule && of_person) return {};
     if (each.rule == rule)
       return fail(Code::conflict,

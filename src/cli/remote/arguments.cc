@@ -24,6 +24,15 @@ void add_remote(CLI::App& app, Parsed& out) {
       ->add_option("--thread", out.attach.thread,
                    "Thread of the session (default: main, or else the one used last)")
       ->type_name("ID");
+  CLI::App* channels =
+      add_verb(app, out, "channels", "List the channels of peers that are attached to sessions",
+               "  agentrt channels\n"
+               "  agentrt channels sess_0… --all --json   # also those that are closed");
+  channels
+      ->add_option("SESSION", out.channels.session,
+                   "Only channels of this session; the beginning of its id is enough")
+      ->type_name("");
+  channels->add_flag("--all", out.channels.all, "Also list closed channels");
   attach->add_flag("--plain", out.attach.plain, "Print line by line and redraw nothing");
 }
 

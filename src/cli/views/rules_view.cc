@@ -24,6 +24,8 @@ std::string_view source_of(RuleOrigin origin) {
       return "this session";
     case RuleOrigin::always:
       return "granted for this folder";
+    case RuleOrigin::channel:
+      return "one channel";
   }
   return "unknown";
 }
@@ -32,6 +34,7 @@ std::string details_of(const PolicyRule& rule, Timestamp now) {
   std::string out(source_of(rule.origin));
   if (rule.granted_at) out += ", " + spoken_age(*rule.granted_at, now);
   if (rule.cwd && !rule.cwd->empty()) out += ", in " + *rule.cwd;
+  if (rule.channel_id) out += ", " + rule.channel_id->text();
   if (rule.cwd && rule.cwd->empty()) out += ", without a folder: asked about again";
   if (rule.executes && !rule.executes->empty())
     out += fmt::format(", while {} file{} unchanged", rule.executes->size(),

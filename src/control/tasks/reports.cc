@@ -254,6 +254,10 @@ struct ReadTable {
     else if (c.kind == EdgeKind::blocks || c.kind == EdgeKind::parent)
       needs.walk = Needs::Walk{target, {c.task_id}};
   }
+  void operator()(const ReconnectChannel& c) { needs.channels = {c.channel_id}; }
+  void operator()(const DisconnectChannel& c) { needs.channels = {c.channel_id}; }
+  void operator()(const LinkPeerTask& c) { needs.peer_task = {c.channel_id, c.task_id}; }
+  void operator()(const UpdatePeerTask& c) { needs.peer_task = {c.channel_id, c.task_id}; }
   template <class Other>
   void operator()(const Other&) {}
 };
@@ -267,8 +271,13 @@ Needs needs_of(const Session& view, const Command& command) {
   return needs;
 }
 
-Needs needs_of(const Session& /*view*/, const Report& report) {
+Needs needs_of(const Session& view, const Report& report) {
   Needs needs;
+  if (const auto* lost = std::get_if<ReportChannelLost>(&report)) needs.channels = {lost->channel};
+  if (const auto* due = std::get_if<ReportChannelDue>(&report)) needs.channels = {due->channel};
+  if (std::holds_alternative<ReportRestarted>(report))
+    for (const auto& [id, channel] : view.channels)
+      if (channel.connected) needs.channels.push_back(id);
   if (const auto* due = std::get_if<ReportTaskDue>(&report)) {
     needs.tasks = {due->task};
     needs.job_of = due->task;

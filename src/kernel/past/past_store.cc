@@ -18,7 +18,7 @@ constexpr std::uint64_t kOrder = 1;  // of the only session
 constexpr std::array kUnread{
     std::string_view("session"), state::kToolCallKind, state::kAttemptKind, schema::kProcessKind,
     state::kActionKind,          state::kGrantKind,    state::kTrustKind,   state::kFolderModeKind,
-    schema::kOutputKind,         schema::kJobItemKind};
+    schema::kOutputKind,         schema::kJobItemKind, state::kChannelKind};
 
 [[noreturn]] void no_part_of_it() { stop("only a session's own facts and rows are of its past"); }
 
@@ -86,6 +86,10 @@ Result<std::vector<store::IndexEntry>> PastStore::list(const store::IndexQuery& 
 Result<std::uint64_t> PastStore::count(const store::IndexQuery& query) {
   if (query.session != session_) return 0;
   return rows_.count(query, kOrder);
+}
+
+Result<std::vector<schema::ChannelCursor>> PastStore::cursors(std::span<const ChannelId>) {
+  return std::vector<schema::ChannelCursor>{};
 }
 
 std::vector<Result<store::Position>> PastStore::commit(std::span<const store::Append>) {

@@ -48,6 +48,8 @@ class PastStore final : public store::Store {
                                                 const std::string& id) override;
   Result<std::vector<store::IndexEntry>> list(const store::IndexQuery& query) override;
   Result<std::uint64_t> count(const store::IndexQuery& query) override;
+  // None: acknowledgements are beside the log, so the past has only those that facts name.
+  Result<std::vector<schema::ChannelCursor>> cursors(std::span<const ChannelId> channels) override;
   const RuntimeId& runtime() const override { return below_.runtime(); }
   const GenerationId& generation() const override { return below_.generation(); }
   const std::string& hash_key() const override { return below_.hash_key(); }

@@ -8,8 +8,9 @@
 
 namespace agentrt::schema {
 
-// How long an answer applies. `always`: in every session of the workspace.
-BOOST_DEFINE_ENUM_CLASS(AnswerScope, once, session, always)
+// How long an answer applies. `always`: in every session of the workspace. `channel`: to turns that
+// are submitted over the channel that the answer came over, until it closes.
+BOOST_DEFINE_ENUM_CLASS(AnswerScope, once, session, always, channel)
 
 // The reply to respond_action and resolve_permission.
 struct ActionReply {

@@ -1,6 +1,7 @@
 // schema/facts/runtime.h: facts about the runtime itself: snapshots, repairs, warnings.
 #pragma once
 
+#include "schema/channels.h"
 #include "schema/scope.h"
 #include "schema/values.h"
 
@@ -17,16 +18,18 @@ struct SnapshotUpdated {
 };
 BOOST_DESCRIBE_STRUCT(SnapshotUpdated, (), (as_of_sequence, fold_version))
 
-// The stored snapshot was unusable; the session was rebuilt from the log.
+// The stored snapshot was unusable, and the session was rebuilt from the log; or a client cannot
+// get some events, and continues from a snapshot.
 struct SnapshotRepaired {
   static constexpr std::string_view kType = "snapshot.repaired";
   using Scope = SessionScope;
   Sequence as_of_sequence = 0;
-  std::string reason;  // fold_version, damaged, missing
+  std::string reason;            // fold_version, damaged, missing, replay_unavailable
+  std::optional<ReplayGap> gap;  // of replay_unavailable
 
   bool operator==(const SnapshotRepaired&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(SnapshotRepaired, (), (as_of_sequence, reason))
+BOOST_DESCRIBE_STRUCT(SnapshotRepaired, (), (as_of_sequence, reason, gap))
 
 struct RuntimeWarning {
   static constexpr std::string_view kType = "runtime.warning";

@@ -102,6 +102,12 @@ Scope scope() {
                         ProcessId{"proc_1"}};
   else if constexpr (std::is_same_v<Scope, SubagentScope>)
     return SubagentScope{turn, SubagentId{"sub_1"}};
+  else if constexpr (std::is_same_v<Scope, ChannelScope>)
+    return ChannelScope{session, ChannelId{"chan_1"}};
+  else if constexpr (std::is_same_v<Scope, ChannelActionScope>)
+    return ChannelActionScope{ChannelScope{session, ChannelId{"chan_1"}}, ActionId{"action_1"}};
+  else if constexpr (std::is_same_v<Scope, PeerTaskScope>)
+    return PeerTaskScope{ChannelScope{session, ChannelId{"chan_1"}}, TaskId{"task_1"}};
   else
     return ModelScope{turn, ModelRequestId{"mreq_1"}, SpanId{"b7ad6b7169203331"}};
 }

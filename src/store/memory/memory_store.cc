@@ -74,6 +74,7 @@ MemoryDisk::Outage MemoryDisk::cut_power(const std::function<Fate()>& next_fate)
 }
 
 std::optional<Error> MemoryDisk::refuse(const Append& append) const {
+  if (append.beside_log()) return std::nullopt;
   const auto session = now_.sessions.find(append.session);
   const Sequence head = session == now_.sessions.end() ? 0 : session->second.rows.size();
   if (head != append.expected) return sequence_conflict(append, head);
@@ -86,7 +87,25 @@ std::optional<Error> MemoryDisk::refuse(const Append& append) const {
   return std::nullopt;
 }
 
+void MemoryDisk::apply_beside(const Append& append) {
+  for (schema::ChannelCursor cursor : append.cursors) {
+    schema::ChannelCursor& stored = now_.cursors[cursor.channel];
+    if (stored.generation == cursor.generation)
+      cursor.acknowledged = std::max(cursor.acknowledged, stored.acknowledged);
+    stored = std::move(cursor);
+  }
+  for (const ChannelId& channel : append.cursors_dropped) now_.cursors.erase(channel);
+  for (const Acknowledgement& each : append.acknowledged) {
+    const auto found = now_.cursors.find(each.channel);
+    if (found == now_.cursors.end() || found->second.generation != each.generation) continue;
+    found->second.acknowledged = std::max(found->second.acknowledged, each.sequence);
+    found->second.seen_at = each.at;
+  }
+}
+
 Position MemoryDisk::apply(const Append& append) {
+  apply_beside(append);
+  if (append.beside_log()) return now_.log.size() + 1;
   Session& session = now_.sessions[append.session];
   if (session.order == 0) {
     now_.by_order.push_back(append.session);
@@ -271,6 +290,16 @@ Result<std::optional<IdempotencyRecord>> MemoryStore::idempotency(const std::str
   const auto found = disk_->now_.idempotency.find({principal, key});
   if (found == disk_->now_.idempotency.end()) return std::nullopt;
   return found->second;
+}
+
+Result<std::vector<schema::ChannelCursor>> MemoryStore::cursors(
+    std::span<const ChannelId> channels) {
+  std::lock_guard lock(disk_->mutex_);
+  std::vector<schema::ChannelCursor> found;
+  for (const ChannelId& channel : channels)
+    if (const auto at = disk_->now_.cursors.find(channel); at != disk_->now_.cursors.end())
+      found.push_back(at->second);
+  return found;
 }
 
 Result<std::size_t> MemoryStore::forget_idempotency(Timestamp before, std::size_t max) {

@@ -70,11 +70,13 @@ class MemoryDisk {
     std::vector<SessionId> by_order;
     IndexRows rows;
     std::map<std::pair<std::string, std::string>, IdempotencyRecord> idempotency;
+    std::map<ChannelId, schema::ChannelCursor> cursors;
   };
 
   std::optional<Error> refuse(const Append& append) const;
   Position apply(const Append& append);
   static Position position_of(const Session& session, Sequence sequence);
+  void apply_beside(const Append& append);
   Digest predecessor(const Session& session, Sequence sequence) const;
   Result<Event> read(const SessionId& id, const Session& session, std::size_t place) const;
 
@@ -114,6 +116,7 @@ class MemoryStore final : public Store {
   Result<std::vector<SessionId>> open_sessions() override;
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                        const std::string& key) override;
+  Result<std::vector<schema::ChannelCursor>> cursors(std::span<const ChannelId> channels) override;
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) override;
   Result<void> rebuild(const SessionId& session, const Indexer& indexer) override;
   Result<bool> pack(std::size_t) override { return false; }

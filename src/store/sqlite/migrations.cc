@@ -137,8 +137,26 @@ UPDATE object
 CREATE INDEX object_by_change ON object(kind, changed_at) WHERE changed_at IS NOT NULL;
 )sql";
 
-constexpr Migration kMigrations[] = {
-    {1, kTables}, {2, kPacks}, {3, kTerms}, {4, kSent}, {5, kChanges}};
+// What clients of channels have acknowledged, beside the log; and the list of open actions.
+constexpr const char* kChannels = R"sql(
+CREATE TABLE channel(
+  id TEXT PRIMARY KEY NOT NULL,
+  session INTEGER NOT NULL,
+  token TEXT NOT NULL,
+  generation TEXT NOT NULL,
+  acknowledged INTEGER NOT NULL,
+  resume_hash BLOB NOT NULL,
+  resume_hash_used BLOB NOT NULL,
+  seen_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX channel_by_session ON channel(session);
+UPDATE object SET terms = 'open' WHERE kind = 'action' AND open = 1 AND terms = '';
+INSERT OR IGNORE INTO term
+  SELECT kind, 'open', session, first, id FROM object WHERE kind = 'action' AND open = 1;
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kTables}, {2, kPacks},   {3, kTerms},
+                                     {4, kSent},   {5, kChanges}, {6, kChannels}};
 
 Result<void> put_identity(Connection& connection, const Identity& identity) {
   TRY_ASSIGN(Statement statement,

@@ -84,6 +84,8 @@ constexpr std::string_view kSql[] = {
     "SELECT o.session, s.id FROM object o CROSS JOIN session s ON s.key = o.session "
     "WHERE o.open = 1 AND o.session > ?1 ORDER BY o.session LIMIT 1",
     "SELECT command, params_hash, reply, at FROM idempotency WHERE principal = ?1 AND key = ?2",
+    "SELECT s.id, c.token, c.generation, c.acknowledged, c.resume_hash, c.resume_hash_used, "
+    "c.seen_at FROM channel c CROSS JOIN session s ON s.key = c.session WHERE c.id = ?1",
     "SELECT first, bytes FROM pack WHERE session = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1",
     "BEGIN",
     "COMMIT",
@@ -533,6 +535,27 @@ Result<std::optional<IdempotencyRecord>> Reader::idempotency(const std::string& 
                            std::string(query->text(1)),
                            std::string(query->text(2)),
                            Timestamp{query->integer(3)}};
+}
+
+Result<std::vector<schema::ChannelCursor>> Reader::cursors(std::span<const ChannelId> channels) {
+  std::vector<schema::ChannelCursor> found;
+  TRY_ASSIGN(Statement * query, statement(Query::cursor));
+  for (const ChannelId& channel : channels) {
+    const Running running(*query);
+    query->bind(1, channel.text());
+    const int code = query->step();
+    if (code == SQLITE_DONE) continue;
+    if (code != SQLITE_ROW) return failed(code, "finding channel " + channel.text());
+    found.push_back({.channel = channel,
+                     .session = SessionId{std::string(query->text(0))},
+                     .token = std::string(query->text(1)),
+                     .generation = GenerationId{std::string(query->text(2))},
+                     .acknowledged = static_cast<Sequence>(query->integer(3)),
+                     .resume_hash = std::string(query->blob(4)),
+                     .resume_hash_used = std::string(query->blob(5)),
+                     .seen_at = Timestamp{query->integer(6)}});
+  }
+  return found;
 }
 
 }  // namespace agentrt::store

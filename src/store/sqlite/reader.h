@@ -48,6 +48,8 @@ class Reader {
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                        const std::string& key);
 
+  Result<std::vector<schema::ChannelCursor>> cursors(std::span<const ChannelId> channels);
+
   // The session's row id; nullopt: no such session.
   Result<std::optional<std::int64_t>> key_of(const SessionId& session);
 
@@ -80,6 +82,7 @@ class Reader {
     due,
     open_session,
     idempotency,
+    cursor,
     pack,
     begin,
     end,

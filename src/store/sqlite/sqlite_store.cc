@@ -315,6 +315,12 @@ Result<std::optional<IdempotencyRecord>> SqliteStore::idempotency(const std::str
   return reader->idempotency(principal, key);
 }
 
+Result<std::vector<schema::ChannelCursor>> SqliteStore::cursors(
+    std::span<const ChannelId> channels) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->cursors(channels);
+}
+
 Result<std::size_t> SqliteStore::forget_idempotency(Timestamp before, std::size_t max) {
   return writer_->forget_idempotency(before, max);
 }

@@ -95,6 +95,7 @@ class SqliteStore final : public Store {
   Result<std::vector<SessionId>> open_sessions() override;
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                        const std::string& key) override;
+  Result<std::vector<schema::ChannelCursor>> cursors(std::span<const ChannelId> channels) override;
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) override;
   Result<void> rebuild(const SessionId& session, const Indexer& indexer) override;
   Result<bool> pack(std::size_t rows_max) override;

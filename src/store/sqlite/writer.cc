@@ -104,7 +104,7 @@ Result<void> Writer::prepare() {
   for (const auto& [statement, sql] : all) {
     TRY_ASSIGN(*statement, connection_.prepare(sql));
   }
-  return {};
+  return prepare_cursors();
 }
 
 std::vector<Result<Position>> Writer::commit(std::span<const Append> appends) {
@@ -213,6 +213,7 @@ Writer::Outcome Writer::outcome_of(int code, std::string_view doing) {
 }
 
 Writer::Outcome Writer::write(const Append& append) {
+  if (append.beside_log()) return write_acknowledgements(append);
   Head* head = nullptr;
   if (Outcome found = find_head(append, head); found.step != Step::done) return found;
   touched_.push_back(&append.session);
@@ -225,6 +226,8 @@ Writer::Outcome Writer::write(const Append& append) {
   }
   for (const IdempotencyRecord& record : append.idempotency)
     if (Outcome done = write_record(record); done.step != Step::done) return done;
+  if (Outcome done = write_cursors(key, append); done.step != Step::done) return done;
+  if (Outcome done = write_acknowledgements(append); done.step != Step::done) return done;
   if (append.snapshot) return write_snapshot(key, *append.snapshot);
   return {};
 }

@@ -66,6 +66,7 @@ class Writer {
   Writer(Connection connection, SyncGuard& guard, std::size_t heads_max,
          std::function<bool()> settle);
   Result<void> prepare();
+  Result<void> prepare_cursors();
 
   Attempt attempt(std::span<const Append> appends, std::vector<Result<Position>>& results,
                   std::vector<Step>& steps);
@@ -82,6 +83,8 @@ class Writer {
                       Sequence first, std::string_view term);
   Outcome write_record(const IdempotencyRecord& record);
   Outcome write_snapshot(std::int64_t session, const Snapshot& snapshot);
+  Outcome write_cursors(std::int64_t session, const Append& append);
+  Outcome write_acknowledgements(const Append& append);
   Outcome runtime_key(const RuntimeId& runtime, std::int64_t& key);
   Result<void> derive_rows(const SessionId& session, std::int64_t key, const Indexer& indexer);
   Result<void> drop_rows(std::int64_t session);
@@ -117,6 +120,7 @@ class Writer {
   Statement get_terms_, put_term_, drop_term_, drop_terms_;
   Statement put_session_, get_session_, get_head_, put_runtime_, get_runtime_;
   Statement forget_, next_kind_, drop_kind_, drop_snapshot_;
+  Statement put_cursor_, drop_cursor_, acknowledge_;
   Statement get_progress_, put_progress_, look_, run_before_, put_pack_, thin_;
 
   Heads heads_;

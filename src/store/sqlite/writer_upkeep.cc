@@ -113,4 +113,57 @@ Result<void> Writer::drop_rows(std::int64_t session) {
   return {};
 }
 
+// --- what is beside the log ---
+
+Result<void> Writer::prepare_cursors() {
+  TRY_ASSIGN(
+      put_cursor_,
+      connection_.prepare(
+          "INSERT INTO channel(id, session, token, generation, acknowledged, resume_hash, "
+          "resume_hash_used, seen_at) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
+          "ON CONFLICT(id) DO UPDATE SET generation = excluded.generation, "
+          "acknowledged = CASE WHEN generation = excluded.generation "
+          "THEN max(acknowledged, excluded.acknowledged) ELSE excluded.acknowledged END, "
+          "resume_hash = excluded.resume_hash, resume_hash_used = excluded.resume_hash_used, "
+          "seen_at = excluded.seen_at WHERE session = excluded.session"));
+  TRY_ASSIGN(drop_cursor_, connection_.prepare("DELETE FROM channel WHERE id = ?1"));
+  TRY_ASSIGN(acknowledge_,
+             connection_.prepare("UPDATE channel SET acknowledged = max(acknowledged, ?2), "
+                                 "seen_at = ?3 WHERE id = ?1 AND generation = ?4"));
+  return {};
+}
+
+Writer::Outcome Writer::write_cursors(std::int64_t session, const Append& append) {
+  for (const schema::ChannelCursor& cursor : append.cursors) {
+    put_cursor_.bind(1, cursor.channel.text());
+    put_cursor_.bind(2, session);
+    put_cursor_.bind(3, cursor.token);
+    put_cursor_.bind(4, cursor.generation.text());
+    put_cursor_.bind(5, static_cast<std::int64_t>(cursor.acknowledged));
+    put_cursor_.bind_blob(6, cursor.resume_hash);
+    put_cursor_.bind_blob(7, cursor.resume_hash_used);
+    put_cursor_.bind(8, cursor.seen_at.ms);
+    Outcome put = outcome_of(put_cursor_.run(), "writing the cursor of a channel");
+    if (put.step != Step::done) return put;
+  }
+  for (const ChannelId& channel : append.cursors_dropped) {
+    drop_cursor_.bind(1, channel.text());
+    Outcome dropped = outcome_of(drop_cursor_.run(), "dropping the cursor of a channel");
+    if (dropped.step != Step::done) return dropped;
+  }
+  return {};
+}
+
+Writer::Outcome Writer::write_acknowledgements(const Append& append) {
+  for (const Acknowledgement& each : append.acknowledged) {
+    acknowledge_.bind(1, each.channel.text());
+    acknowledge_.bind(2, static_cast<std::int64_t>(each.sequence));
+    acknowledge_.bind(3, each.at.ms);
+    acknowledge_.bind(4, each.generation.text());
+    Outcome stored = outcome_of(acknowledge_.run(), "storing an acknowledgement");
+    if (stored.step != Step::done) return stored;
+  }
+  return {};
+}
+
 }  // namespace agentrt::store
