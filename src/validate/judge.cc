@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "validate/call_rules.h"
+#include "validate/channel_rules.h"
 #include "validate/envelope_rules.h"
 #include "validate/history_rules.h"
 #include "validate/members.h"
@@ -25,6 +26,7 @@ struct Judge::Court {
         processes(hearing),
         tasks(hearing),
         work(hearing),
+        channels(hearing),
         history(hearing, turns, calls),
         profile(options.profile) {
     hearing.report().profile = options.profile;
@@ -49,6 +51,7 @@ struct Judge::Court {
     show(court.processes);
     show(court.tasks);
     show(court.work);
+    show(court.channels);
     show(court.history);
   }
 
@@ -60,6 +63,7 @@ struct Judge::Court {
   ProcessRules processes;
   TaskRules tasks;
   WorkRules work;
+  ChannelRules channels;
   HistoryRules history;
   Profile profile;
   std::string why;

@@ -199,15 +199,23 @@ constexpr Rule kRules[] = {
     {"subagent.order", must, core, settled, "A subagent is active between spawned and closed.",
      "a subagent that is spawned twice, any event of it before it was spawned or after it was "
      "closed, a delegation that ends twice, or events that name different threads"},
-    {"channel.order", must, full, provisional,
-     "Whether a channel is connected is known at any time.",
+    {"channel.order", must, full, settled, "Whether a channel is connected is known at any time.",
      "traffic on a channel that is not connected; a channel that is connected or resumed while it "
-     "is connected, or resumed without ever having been connected"},
-    {"channel.permission", must, full, provisional,
+     "is connected, or resumed without ever having been connected; any event of a channel that "
+     "was closed"},
+    {"channel.permission", must, full, settled,
      "A remote permission answer belongs to a forwarded request.",
-     "channel.permission_returned without channel.permission_forwarded"},
-    {"channel.peer_task", must, full, provisional,
-     "The task of a peer never replaces a local task.",
+     "channel.permission_returned without channel.permission_forwarded of the same action, an "
+     "action that is forwarded again before it is returned, or a channel that closes with one "
+     "that was not returned"},
+    {"channel.ack", must, full, settled, "An acknowledgement never goes back.",
+     "an acknowledgedSequence that is lower than an earlier one of the channel"},
+    {"channel.gap", must, full, settled, "A resumption names what it skips.",
+     "channel.resumed that replays less than everything up to itself and names no gap, or whose "
+     "gap no snapshot.repaired before it names"},
+    {"channel.disconnect", must, full, settled, "A disconnection ends no work.",
+     "the end of a linked task or of the peer's task in the same append as the disconnection"},
+    {"channel.peer_task", must, full, settled, "The task of a peer never replaces a local task.",
      "a peer task with the id of the local task, or an update of a task that was not linked"},
     // history
     {"compaction.order", must, core, settled, "Every compaction has one outcome.",

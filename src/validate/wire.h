@@ -34,6 +34,7 @@ struct Head {
   std::string job_item_id;
   std::string artifact_id;
   std::string evidence_id;
+  std::string request_id;
   std::string model_request_id;
   schema::Json payload;
 
@@ -43,7 +44,7 @@ BOOST_DESCRIBE_STRUCT(Head, (),
                       (type, event_id, schema_version, timestamp, sequence, runtime_id, session_id,
                        thread_id, turn_id, task_id, run_id, attempt_id, step_id, tool_call_id,
                        action_id, subagent_id, process_id, channel_id, job_id, job_item_id,
-                       artifact_id, evidence_id, model_request_id, payload))
+                       artifact_id, evidence_id, request_id, model_request_id, payload))
 
 struct Event {
   std::uint64_t line = 0;

@@ -1,4 +1,4 @@
-// validate/work_rules.h: rules for jobs and their items, subagents, and channels to peers.
+// validate/work_rules.h: rules for jobs and their items, and subagents.
 #pragma once
 
 #include "schema/provisional.h"
@@ -25,14 +25,6 @@ class WorkRules {
   void operator()(const schema::SubagentCompleted& p);
   void operator()(const schema::SubagentFailed& p);
   void operator()(const schema::SubagentClosed& p);
-  void operator()(const schema::ChannelConnected& p);
-  void operator()(const schema::ChannelDisconnected& p);
-  void operator()(const schema::ChannelResumed& p);
-  void operator()(const schema::ChannelMessage& p);
-  void operator()(const schema::ChannelPermissionForwarded& p);
-  void operator()(const schema::ChannelPermissionReturned& p);
-  void operator()(const schema::ChannelPeerTaskLinked& p);
-  void operator()(const schema::ChannelPeerTaskUpdated& p);
 
  private:
   enum class JobState { created, started, failed, ended };
@@ -51,25 +43,17 @@ class WorkRules {
     std::string thread;  // of the subagent; empty: not named
     std::string parent;  // the thread that its events belong to; empty: not named
   };
-  struct Channel {
-    bool known = false;
-    bool connected = false;
-    std::uint64_t forwarded = 0;  // permissions not yet returned
-  };
 
   Job* job();
   void job_ends(const std::optional<schema::JobCounts>& counts, JobState how);
   void item_ends(ItemState to, const std::optional<std::uint64_t>& attempt_count);
   Subagent* open_subagent(const ThreadId& thread);
   void delegation_ends(const ThreadId& thread);
-  Channel* connected_channel();
 
   RuleContext& hearing_;
   Table<Job> jobs_;
   Table<Item> items_;
   Table<Subagent> subagents_;
-  Table<Channel> channels_;
-  Table<bool> peer_tasks_;
 };
 
 }  // namespace agentrt::validate
