@@ -175,6 +175,9 @@ void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Calle
   if (pending->plan.new_turn) pending->claims.push_back("turn " + pending->plan.new_turn->text());
   if (pending->plan.new_task) pending->claims.push_back("task " + pending->plan.new_task->text());
   if (pending->plan.new_job) pending->claims.push_back("job " + pending->plan.new_job->text());
+  // Its reply must not name less than an acknowledgement that was answered before.
+  if (const auto* resumed = std::get_if<ReconnectChannel>(&command))
+    pending->claims.push_back(acknowledgement_claim(resumed->channel_id));
   if (pending->plan.new_channel)
     pending->claims.push_back("channel " + pending->plan.new_channel->text());
   if (pending->plan.new_subagent)

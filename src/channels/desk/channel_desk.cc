@@ -278,7 +278,7 @@ void ChannelDesk::end(const AttachmentPtr& attachment, ChannelEnd reason) {
 
 Timestamp ChannelDesk::wall_time(Instant heard) const {
   const auto ago = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - heard);
-  return parts_.tokens.now() + -std::max<std::int64_t>(0, ago.count());
+  return parts_.now() + -std::max<std::int64_t>(0, ago.count());
 }
 
 void ChannelDesk::report(const Attachment& attachment, ChannelEnd reason) {
@@ -327,12 +327,16 @@ bool ChannelDesk::tick(Instant now) {
   bool again = false;
   for (const auto& [id, attachment] : attachments_) {
     const auto peer = attachment->peer.lock();
-    if (attachment->identity->expires_at && parts_.tokens.expired(*attachment->identity)) {
+    if (attachment->identity->expires_at && parts_.expired(*attachment->identity)) {
       over.emplace_back(id, ChannelEnd::token_revoked);
       continue;
     }
     again = again || attachment->sse || attachment->heartbeat.count() > 0 ||
             attachment->identity->expires_at;
+    if (attachment->has_peer && !peer) {
+      over.emplace_back(id, ChannelEnd::connection_lost);
+      continue;
+    }
     const auto fault = peer ? peer->fault(now) : std::nullopt;
     const Instant heard = peer ? std::max(peer->heard(), attachment->heard) : attachment->heard;
     if (fault)

@@ -35,7 +35,8 @@ class ChannelDesk {
     ports::ChannelPlane* plane;  // null: nothing is reported
     std::shared_ptr<Inbox> inbox;
     ports::Metrics& metrics;
-    Tokens& tokens;
+    std::function<Timestamp()> now;                // the wall clock
+    std::function<bool(const Identity&)> expired;  // whether a token is no longer valid
     const ChannelLimits& limits;
   };
 

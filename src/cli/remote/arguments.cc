@@ -25,7 +25,7 @@ void add_remote(CLI::App& app, Parsed& out) {
                    "Thread of the session (default: main, or else the one used last)")
       ->type_name("ID");
   CLI::App* channels =
-      add_verb(app, out, "channels", "List the channels of peers that are attached to sessions",
+      add_verb(app, out, "channels", "List channels: peers that are attached to sessions",
                "  agentrt channels\n"
                "  agentrt channels sess_0… --all --json   # also those that are closed");
   channels

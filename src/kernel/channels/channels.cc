@@ -40,7 +40,7 @@ struct Channels::Acknowledging {
 };
 
 void Channels::acknowledge(AckEvents command, ports::Caller caller, ports::ReplyTo reply_to) {
-  std::vector<std::string> claim{"ack " + command.channel_id.text()};
+  std::vector<std::string> claim{acknowledgement_claim(command.channel_id)};
   auto released = [this, claim, reply_to = std::move(reply_to)](ports::Reply reply) mutable {
     reply_to(std::move(reply));
     parts_.loop.post([this, claim = std::move(claim)] { parts_.claims.release(claim); });

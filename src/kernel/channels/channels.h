@@ -20,6 +20,11 @@
 
 namespace agentrt::kernel {
 
+// Claimed while the acknowledgement of a channel is read and stored.
+inline std::string acknowledgement_claim(const ChannelId& channel) {
+  return "ack " + channel.text();
+}
+
 class Channels {
  public:
   struct Parts {
