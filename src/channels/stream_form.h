@@ -4,26 +4,14 @@
 // per transport or per subscriber.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "channels/frames.h"
+#include "channels/pieces.h"
 
 namespace agentrt::channels {
-
-// Bytes to be written: [offset, end) of a shared text.
-struct Piece {
-  std::shared_ptr<const std::string> text;
-  std::size_t offset = 0;
-  std::size_t end = 0;
-  std::size_t frames = 0;  // events that are complete once the piece is written
-  bool begins = true;      // a message starts here, so another sender's message may precede it
-};
-using Pieces = std::deque<Piece>;
-
-Piece piece_of(std::string text);
 
 class StreamForm {
  public:

@@ -1,13 +1,10 @@
 #include "channels/subscriber.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace agentrt::channels {
 namespace {
-
-constexpr std::size_t kPiecesPerWrite = 192;
 
 bool is_load(Code code) { return code == Code::overloaded || code == Code::timeout; }
 
@@ -89,7 +86,7 @@ void Subscriber::queue_frames(const FramesPtr& frames) {
     from = to;
   }
   for (std::size_t i = before; i < queue_.size(); ++i) {
-    queued_bytes_ += queue_[i].end - queue_[i].offset;
+    queued_bytes_ += queue_[i].size();
     queued_frames_ += queue_[i].frames;
   }
   sent_ = std::max(sent_, std::min(frames->last, through_));
@@ -165,44 +162,17 @@ void Subscriber::page_arrived(Result<FramesPage> page) {
 
 // Returns whether the queue is empty.
 bool Subscriber::write_queued() {
-  while (!queue_.empty()) {
-    std::array<iovec, kPiecesPerWrite> pieces;
-    std::size_t count = 0;
-    std::size_t offered = 0;
-    for (const Piece& piece : queue_) {
-      if (count == pieces.size()) break;
-      const std::size_t size = piece.end - piece.offset;
-      // sendmsg() does not modify the buffer.
-      pieces[count++] = {const_cast<char*>(piece.text->data() + piece.offset), size};
-      offered += size;
-    }
-    const auto taken = pipe_->write_now({pieces.data(), count});
-    if (!taken) {
-      pipe_->close_stream();
-      return false;
-    }
-    consume(*taken);
-    if (*taken < offered) return false;
-  }
-  return true;
-}
-
-void Subscriber::consume(std::size_t bytes) {
-  if (bytes > 0) progress_ = Clock::now();
-  queued_bytes_ -= bytes;
-  while (!queue_.empty()) {
-    Piece& piece = queue_.front();
-    const std::size_t rest = piece.end - piece.offset;
-    if (bytes < rest) {
-      piece.offset += bytes;
-      if (bytes > 0) piece.begins = false;
-      return;
-    }
-    bytes -= rest;
+  const auto taken = [this](std::size_t bytes) {
+    if (bytes > 0) progress_ = Clock::now();
+    queued_bytes_ -= bytes;
+  };
+  const auto done = [this](const Piece& piece) {
     queued_frames_ -= piece.frames;
     metrics_.events_delivered.fetch_add(piece.frames, std::memory_order_relaxed);
-    queue_.pop_front();
-  }
+  };
+  const Written written = write_pieces(*pipe_, queue_, taken, done);
+  if (written == Written::broken) pipe_->close_stream();
+  return written == Written::all;
 }
 
 // Catches up a subscriber that is behind: first with held frames, then with pages from disk.

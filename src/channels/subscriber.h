@@ -13,13 +13,10 @@
 // Network thread only.
 #pragma once
 
-#include <sys/uio.h>
-
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,21 +26,6 @@
 #include "ports/metrics.h"
 
 namespace agentrt::channels {
-
-// The connection that a subscriber writes to.
-class StreamPipe {
- public:
-  // Writes without blocking and returns how many bytes were accepted, fewer than offered if the
-  // peer must read first. nullopt: the connection is broken.
-  virtual std::optional<std::size_t> write_now(std::span<const iovec> bytes) = 0;
-  // Requests one on_writable() call once the peer has read.
-  virtual void wait_writable() = 0;
-  // Closes the connection. The subscriber is detached and inactive afterwards.
-  virtual void close_stream() = 0;
-
- protected:
-  ~StreamPipe() = default;
-};
 
 // A page of frames read from disk.
 struct FramesPage {
@@ -136,7 +118,6 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   void finish_with(std::string frame);
   void overflow();
   bool write_queued();
-  void consume(std::size_t bytes);
   void advance();
 
   const StreamStart start_;

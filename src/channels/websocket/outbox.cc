@@ -1,7 +1,6 @@
 #include "channels/websocket/outbox.h"
 
 #include <algorithm>
-#include <array>
 
 namespace agentrt::channels {
 
@@ -39,7 +38,7 @@ void Outbox::wait(Lane& lane) {
 void Outbox::remove(Lane& lane) {
   if (holder_ == &lane) {
     Pieces rest = lane.subscriber()->take_rest();
-    for (const Piece& piece : rest) bytes_ += piece.end - piece.offset;
+    for (const Piece& piece : rest) bytes_ += piece.size();
     queue_.insert(queue_.begin(), rest.begin(), rest.end());
     holder_ = nullptr;
   }
@@ -52,32 +51,13 @@ void Outbox::arm() {
 }
 
 void Outbox::flush() {
-  constexpr std::size_t kPiecesPerWrite = 64;
-  while (!queue_.empty()) {
-    std::array<iovec, kPiecesPerWrite> pieces;
-    std::size_t count = 0;
-    std::size_t offered = 0;
-    for (const Piece& piece : queue_) {
-      if (count == pieces.size()) break;
-      const std::size_t size = piece.end - piece.offset;
-      // The pipe does not modify the bytes.
-      pieces[count++] = {const_cast<char*>(piece.text->data() + piece.offset), size};
-      offered += size;
-    }
-    const auto taken = pipe_.write_now({pieces.data(), count});
-    if (!taken) return pipe_.close_stream();
-    if (*taken > 0) progress_ = Clock::now();
-    bytes_ -= *taken;
-    std::size_t left = *taken;
-    while (left > 0) {
-      Piece& piece = queue_.front();
-      const std::size_t size = std::min(left, piece.end - piece.offset);
-      piece.offset += size;
-      left -= size;
-      if (piece.offset == piece.end) queue_.pop_front();
-    }
-    if (*taken < offered) return arm();
-  }
+  const auto taken = [this](std::size_t bytes) {
+    if (bytes > 0) progress_ = Clock::now();
+    bytes_ -= bytes;
+  };
+  const Written written = write_pieces(pipe_, queue_, taken, [](const Piece&) {});
+  if (written == Written::broken) return pipe_.close_stream();
+  if (written == Written::some) arm();
 }
 
 void Outbox::on_writable() {
