@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
+
 #include "channels/limits.h"
 
 namespace agentrt::channels {
@@ -71,6 +73,22 @@ TEST_CASE("a batch is read call by call, up to its limit") {
   CHECK(read_rpc(many + "]").calls.size() == kRpcBatchMax);
   CHECK(read_rpc(many + ",1]").calls.size() == 1);
   CHECK(read_rpc(many + ",1]").calls[0].fault.contains("limit_exceeded"));
+}
+
+TEST_CASE("damaged texts end in calls with a method, or with a fault") {
+  const std::string whole =
+      R"([{"jsonrpc":"2.0","id":1,"method":"a","params":{"b":[1,"\u00e4"]}},{"jsonrpc":"2.0",)"
+      R"("id":"q","result":{"decision":"allow"}},{"jsonrpc":"2.0","method":"c"}])";
+  std::mt19937 random(7);
+  for (int round = 0; round < 5'000; ++round) {
+    std::string text = whole;
+    for (int i = 0; i < 3; ++i) text[random() % text.size()] = static_cast<char>(random());
+    if (round % 3 == 0) text.resize(random() % text.size());
+    const RpcMessage message = read_rpc(text);
+    REQUIRE_FALSE(message.calls.empty());
+    for (const RpcCall& call : message.calls) REQUIRE(call.fault.empty() != call.method.empty());
+    (void)read_rpc_response(text);
+  }
 }
 
 TEST_CASE("replies are joined in order, and what is not sent leaves no trace") {
