@@ -21,11 +21,9 @@ inline void add_turn(std::vector<schema::Draft>& out, const SessionId& session, 
                     TaskId{fmt::format("task_{:026}", number)},
                     RunId{fmt::format("run_{:026}", number)},
                     AttemptId{fmt::format("attempt_{:026}", number)},
-                    TraceId{fmt::format("{:032x}", number)},
-                    SpanId{fmt::format("{:016x}", number)}};
+                    TraceId{fmt::format("{:032x}", number)}};
   const TurnScope turn(session, ids);
-  const ModelScope call(turn, ModelRequestId{fmt::format("mreq_{:026}", number)},
-                        SpanId{fmt::format("{:016x}", number + 1)});
+  const ModelScope call(turn, ModelRequestId{fmt::format("mreq_{:026}", number)});
   const StepScope step(turn, StepId{fmt::format("step_{:026}", number)});
   TurnSubmitted submitted;
   submitted.input = {{InputKind::text, "What is the answer to this question?", {}}};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
+
 namespace agentrt {
 namespace {
 
@@ -52,10 +54,15 @@ TraceId FreshIds::next_trace() {
   return TraceId{std::move(out)};
 }
 
-SpanId FreshIds::next_span() {
-  std::string out;
-  put_hex(out, draw() | 1);
-  return SpanId{std::move(out)};
+SpanId span_of(const SessionId& session, std::string_view kind, std::string_view id) {
+  std::string name = session.text();
+  for (const std::string_view part : {kind, id}) {
+    name += ' ';  // which no id contains
+    name += part;
+  }
+  Digest digest = sha256(name);
+  digest[7] |= 1;  // W3C forbids the all-zero id
+  return SpanId{hex(bytes_of(digest).substr(0, 8))};
 }
 
 }  // namespace agentrt

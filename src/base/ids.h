@@ -66,6 +66,19 @@ AGENTRT_ID(GenerationId, "gen");
 AGENTRT_ID(TraceId, "");  // W3C: 32 hex digits
 AGENTRT_ID(SpanId, "");   // W3C: 16 hex digits
 
+// The span id of an object of a session: it follows from these three, so that every reader of a
+// fact can compute the spans of the objects that it names.
+SpanId span_of(const SessionId& session, std::string_view kind, std::string_view id);
+
+// The context that a caller's traceparent gives.
+struct TraceContext {
+  TraceId trace;
+  SpanId parent;
+  bool sampled = false;
+
+  bool operator==(const TraceContext&) const = default;
+};
+
 // Position of a fact in its session's stream: 1, 2, 3, ... without gaps; 0: before the first.
 using Sequence = std::uint64_t;
 
@@ -88,7 +101,6 @@ class FreshIds {
     return AnyId{next_text(AnyId::kPrefix)};
   }
   TraceId next_trace();
-  SpanId next_span();
   // Ids that this object and its copies do not generate.
   FreshIds split() { return {now_, ~draw()}; }
 

@@ -27,7 +27,7 @@ namespace agentrt::channels {
 // Where a request comes from, in the caller's own words; all may be empty.
 struct RequestOrigin {
   RequestId request;
-  std::optional<TraceId> trace = {};
+  std::optional<TraceContext> trace = {};
   std::optional<std::string> folder = {};  // that a client on this machine runs in
   schema::Transport transport = schema::Transport::in_process;
   ChannelId channel = {};  // that the caller names for the request

@@ -105,14 +105,16 @@ TEST_CASE("a bound token reaches its own session and objects that are named by i
 
 TEST_CASE("the kernel receives the session that the caller is bound to") {
   const Identity bound = everything(kOwn);
-  const auto allowed = Authorization::command(
-      &bound, command_of("terminate_process", R"({"processId":"p"})"),
-      {.request = RequestId{"req_1"}, .trace = TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"}});
+  const auto allowed =
+      Authorization::command(&bound, command_of("terminate_process", R"({"processId":"p"})"),
+                             {.request = RequestId{"req_1"},
+                              .trace = TraceContext{TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"},
+                                                    SpanId{"00f067aa0ba902b7"}, true}});
   REQUIRE(allowed.has_value());
   CHECK(allowed->caller().session == kOwn);
   CHECK(allowed->caller().principal == "tok_1");
   CHECK(allowed->caller().request == RequestId{"req_1"});
-  CHECK(allowed->caller().trace == TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"});
+  CHECK(allowed->caller().trace->trace == TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"});
   CHECK(allowed->caller().folders.bound);
   CHECK(allowed->caller().folders.any);
   const Identity reader = identity_of({TokenScope::read});

@@ -153,14 +153,17 @@ bool names_protocol(std::string_view protocols) {
   return found;
 }
 
-std::optional<TraceId> trace_of(std::string_view traceparent) {
+std::optional<TraceContext> trace_of(std::string_view traceparent) {
   const std::string_view version = next_part(traceparent, '-');
   const std::string_view trace = next_part(traceparent, '-');
   const std::string_view parent = next_part(traceparent, '-');
   if (!is_hex(version, 2) || version == "ff" || !is_hex(trace, 32) || !is_hex(parent, 16))
     return std::nullopt;
   if (all_zero(trace) || all_zero(parent)) return std::nullopt;
-  return TraceId{std::string(trace)};
+  const std::string_view flags = next_part(traceparent, '-');
+  // The lowest bit: the caller records its trace.
+  const bool sampled = is_hex(flags, 2) && std::string_view("13579bdf").contains(flags[1]);
+  return TraceContext{TraceId{std::string(trace)}, SpanId{std::string(parent)}, sampled};
 }
 
 Result<Target> read_target(std::string_view target) {

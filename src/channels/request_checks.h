@@ -39,8 +39,8 @@ std::optional<std::string_view> protocol_token(std::string_view protocols);
 // Whether the subprotocols contain kWebSocketProtocol.
 bool names_protocol(std::string_view protocols);
 inline constexpr std::string_view kWebSocketProtocol = "agentrt.v1";
-// The trace id in a W3C traceparent.
-std::optional<TraceId> trace_of(std::string_view traceparent);
+// A W3C traceparent.
+std::optional<TraceContext> trace_of(std::string_view traceparent);
 
 struct Target {
   std::vector<std::string> path;  // the decoded segments: /a/b -> a, b

@@ -48,7 +48,12 @@ TEST_CASE("a bearer token is what follows the scheme") {
 
 TEST_CASE("a trace is taken from a well-formed traceparent only") {
   const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-  CHECK(trace_of("00-" + trace + "-00f067aa0ba902b7-01") == TraceId{trace});
+  const SpanId parent{"00f067aa0ba902b7"};
+  CHECK(trace_of("00-" + trace + "-00f067aa0ba902b7-01") ==
+        TraceContext{TraceId{trace}, parent, true});
+  CHECK(trace_of("00-" + trace + "-00f067aa0ba902b7-02") ==
+        TraceContext{TraceId{trace}, parent, false});
+  CHECK_FALSE(trace_of("00-" + trace + "-00f067aa0ba902b7")->sampled);
   for (const std::string& text :
        {std::string{}, "ff-" + trace + "-00f067aa0ba902b7-01", "00-" + trace,
         std::string{"00-00000000000000000000000000000000-00f067aa0ba902b7-01"},

@@ -252,7 +252,8 @@ void give_up(Facts& facts, const Session& view, const Thread& thread, const stat
     facts.add(scope, ToolResult{.preview = call.stopped->preview,
                                 .output_ref = call.stopped->output_ref,
                                 .is_error = true,
-                                .duration_ms = facts.ran_ms(call)});
+                                .duration_ms = facts.ran_ms(call),
+                                .tool_name = call.tool});
     facts.add(scope, ItemCompleted{.kind = item_of(call.tool),
                                    .status = Status::failed,
                                    .preview = call.stopped->preview,
@@ -290,8 +291,9 @@ void settle_input(Facts& facts, const Session& view, const Thread& thread,
   const state::ToolCall& call = call_in(turn);
   const ToolScope scope{facts.of(turn.ids), call.step, call.id};
   if (command.decision == "answer") {
-    facts.add(scope,
-              ToolResult{.preview = command.payload->text, .duration_ms = facts.ran_ms(call)});
+    facts.add(scope, ToolResult{.preview = command.payload->text,
+                                .duration_ms = facts.ran_ms(call),
+                                .tool_name = call.tool});
     facts.add(scope, ItemCompleted{.kind = ItemKind::tool_call, .preview = command.payload->text});
   } else {
     end_call(facts, scope, call,
@@ -345,7 +347,8 @@ void withdraw(Facts& facts, const Turn& turn, const std::string& how, const std:
                            .scope = {},
                            .reason = reason,
                            .payload = {},
-                           .answered_by = {}});
+                           .answered_by = {},
+                           .duration_ms = facts.since(turn.action->at)});
   if (is_permission(*turn.action))
     facts.add(scope, PermissionResolved{.decision = Decision::deny,
                                         .decision_source = DecisionSource::host_policy,
@@ -377,7 +380,8 @@ Decided respond_action(const Session& view, const RespondAction& command, Inputs
                            .rule = kept ? std::optional(kept->rule) : std::nullopt,
                            .reason = command.reason,
                            .payload = command.payload,
-                           .answered_by = inputs.principal});
+                           .answered_by = inputs.principal,
+                           .duration_ms = facts.since(turn->action->at)});
   const std::string& type = turn->action->required.action_type;
   if (type == kPermissionAction)
     settle_permission(facts, view, thread, command, kept, inputs);

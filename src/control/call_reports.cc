@@ -41,7 +41,10 @@ void fail_call(Facts& facts, const OpenCall& open, const ReportCallEnded& report
   const ToolScope scope = scope_of(facts, open);
   facts.add(scope, ToolFailed{.error = *report.failure,
                               .error_ref = {},
-                              .duration_ms = facts.ran_ms(*open.call, report.duration_ms)});
+                              .duration_ms = facts.ran_ms(*open.call, report.duration_ms),
+                              .preview = {},
+                              .output_refs = {},
+                              .tool_name = open.call->tool});
   facts.add(scope, ItemCompleted{.kind = item_of(open.call->tool),
                                  .status = Status::failed,
                                  .error = report.failure});
@@ -51,7 +54,8 @@ void end_well(Facts& facts, const OpenCall& open, const ReportCallEnded& report)
   const ToolScope scope = scope_of(facts, open);
   ToolResult result{.preview = report.text,
                     .is_error = report.is_error,
-                    .duration_ms = facts.ran_ms(*open.call, report.duration_ms)};
+                    .duration_ms = facts.ran_ms(*open.call, report.duration_ms),
+                    .tool_name = open.call->tool};
   ItemCompleted item{.kind = item_of(open.call->tool),
                      .status = report.is_error ? Status::failed : Status::completed,
                      .preview = std::string(utf8_prefix(report.text, kPreviewBytes))};
@@ -60,7 +64,9 @@ void end_well(Facts& facts, const OpenCall& open, const ReportCallEnded& report)
   if (report.structured) result.structured_content_ref = report.structured->ref.text();
   if (const auto& change = open.call->change; change && !report.is_error) {
     const ArtifactId id = artifact_of(change->path);
-    facts.add(ArtifactScope{scope, id}, artifact(*change));
+    ArtifactChanged changed = artifact(*change);
+    changed.duration_ms = result.duration_ms;
+    facts.add(ArtifactScope{scope, id}, std::move(changed));
     result.artifact_refs = std::vector<std::string>{id.text()};
     item.output_ref = change->diff_ref;
   }

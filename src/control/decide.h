@@ -158,12 +158,12 @@ struct Inputs {
   FreshIds ids;  // seeded by the kernel for this command only
   BootId boot;
   const Settings* settings = nullptr;
-  SessionId session;             // the one whose view is given, also where it does not exist yet
-  RequestId request;             // on every fact that the command causes
-  std::string principal;         // whose command it is; empty for a report
-  bool bound = false;            // its token is bound to this session and must not affect others
-  std::optional<TraceId> trace;  // the caller's, for the turn it submits
-  std::string params_hash;       // keyed, of the command's params
+  SessionId session;      // the one whose view is given, also where it does not exist yet
+  RequestId request;      // on every fact that the command causes
+  std::string principal;  // whose command it is; empty for a report
+  bool bound = false;     // its token is bound to this session and must not affect others
+  std::optional<TraceContext> trace;  // the caller's, for the turn that it submits
+  std::string params_hash;            // keyed, of the command's params
   Named named;
   // The records of the tasks that Needs names and of the tasks of open turns, with their ancestors.
   // Null: none.

@@ -384,7 +384,8 @@ void Flow::run_in_session(const state::ToolCall& call) {
   auto result = tools::find(call.tool)->run({call.args.text, inputs_.now});
   check(result.has_value(), "the call was checked");
   add_started(call, Json{"\"not_needed\""});
-  facts_.add(scope_of(call), ToolResult{.preview = std::move(result->text)});
+  facts_.add(scope_of(call),
+             ToolResult{.preview = std::move(result->text), .tool_name = call.tool});
   facts_.add(scope_of(call),
              ItemCompleted{.kind = item_of(call.tool), .text = std::move(result->item_text)});
 }
@@ -492,11 +493,13 @@ bool Flow::start_hook(HookPoint point, std::uint64_t from, const std::string& to
   const auto index =
       next_hook(policy_of(after_, thread_.id).hooks, point, from, tools::judged_as(tool));
   if (!index) return false;
-  facts_.add(about, HookStarted{.point = point,
-                                .hook_run_id = "hook_" + ids_.next<StepId>().text().substr(5),
-                                .command = policy_of(after_, thread_.id).hooks[*index].command,
-                                .index = *index,
-                                .boot_id = inputs_.boot});
+  const std::string run = "hook_" + ids_.next<StepId>().text().substr(5);
+  facts_.add(HookScope{about, run},
+             HookStarted{.point = point,
+                         .hook_run_id = run,
+                         .command = policy_of(after_, thread_.id).hooks[*index].command,
+                         .index = *index,
+                         .boot_id = inputs_.boot});
   return true;
 }
 

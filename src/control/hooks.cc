@@ -64,9 +64,9 @@ HookCompleted completed(const state::HookRun& run, const HookOutcome& outcome, S
   return out;
 }
 
-TurnScope scope_of(const Facts& facts, const Turn& turn, const state::HookRun& run) {
-  if (!run.call) return facts.of(turn.ids);
-  return ToolScope{facts.of(turn.ids), run.step, *run.call};
+HookScope scope_of(const Facts& facts, const Turn& turn, const state::HookRun& run) {
+  if (!run.call) return {facts.of(turn.ids), run.id};
+  return {ToolScope{facts.of(turn.ids), run.step, *run.call}, run.id};
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST_CASE("a prepared turn with one model asks it") {
         "routing.single_candidate model.requested");
   const Fact& requested = outcome.fact_of<ModelRequested>();
   CHECK(requested.ids.model_request_id.text().starts_with("mreq_"));
-  CHECK(requested.ids.span_id != state::turn_ids("1").span);
+  CHECK(requested.ids.span_id != state::turn_scope("1").ids().span_id);
   CHECK(requested.ids.trace_id == state::turn_ids("1").trace);
   CHECK(outcome.payload_of<ModelRequested>() == ModelRequested{.provider = "script",
                                                                .model = "main.jsonl",

@@ -143,9 +143,7 @@ class Stream {
   std::string text_ref() const { return state::log_ref(first_, last_); }
   std::string reasoning_ref() const { return state::log_ref(first_reasoning_, last_reasoning_); }
 
-  ModelScope scope() const {
-    return ModelScope{facts_.of(turn_.ids), turn_.call->id, turn_.call->span};
-  }
+  ModelScope scope() const { return ModelScope{facts_.of(turn_.ids), turn_.call->id}; }
 
  private:
   void open(std::optional<StepId>& item, ItemKind kind) {
@@ -231,6 +229,7 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
   put_text(completed, report.text, report.text_bytes, ref, args_bytes);
   put_raw(facts, stream.scope(), report.raw, completed, inputs);
   completed.provider_state = report.provider_state;
+  completed.first_token_ms = report.first_token_ms;
   facts.add(stream.scope(), std::move(completed));
   if (stream.reasoning()) {
     ItemCompleted item{.kind = ItemKind::reasoning};
@@ -356,6 +355,7 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
     add_output(facts, facts.of(turn.ids), file, inputs, KeptFor::session);
   ContextResolved context = report.context;
   if (report.environment) context.environment = environment_of(*report.environment, *thread);
+  context.home = inputs.settings->home;
   if (runs_command(view, turn)) {
     facts.add(facts.of(turn.ids), std::move(context));
     flow.go_on();
@@ -380,7 +380,9 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
                                       .candidates = report.candidates,
                                       .excluded = report.excluded,
                                       .hard_constraints = {},
-                                      .preferences = {}});
+                                      .preferences = {},
+                                      .default_model = report.default_model,
+                                      .fallback = report.fallback});
   if (route(facts, turn, routing)) flow.go_on();
   return accept(facts);
 }
@@ -444,6 +446,7 @@ Decided model_failed(const Session& view, const ReportModelFailed& report, Input
                      .model = turn.call->model,
                      .duration_ms = inputs.since(turn.call->at)};
   failed.cause = report.cause;
+  failed.first_token_ms = report.first_token_ms;
   put_raw(facts, stream.scope(), report.raw, failed, inputs);
   facts.add(stream.scope(), std::move(failed));
   close_broken(facts, stream, turn, report, error);

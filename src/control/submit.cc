@@ -212,8 +212,7 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
                      .task = command.task_id ? *command.task_id : inputs.ids.next<TaskId>(),
                      .run = inputs.ids.next<RunId>(),
                      .attempt = inputs.ids.next<AttemptId>(),
-                     .trace = inputs.trace ? *inputs.trace : inputs.ids.next_trace(),
-                     .span = inputs.ids.next_span()};
+                     .trace = trace_of(inputs, inputs.ids)};
   const bool queued = running && policy == QueuePolicy::enqueue;
   const std::uint64_t position = queued ? place.thread->queue.size() + 1 : 0;
 
@@ -234,6 +233,7 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
                           .source = "user",
                           .options = options,
                           .metadata = command.metadata};
+  name_caller(submitted, inputs.trace);
   if (queued) submitted.position = position;
   if (command.turn_id) submitted.params_hash = inputs.params_hash;
   facts.add(facts.of(turn), std::move(submitted));

@@ -70,7 +70,7 @@ TEST_CASE("a first submit makes session, thread, task and turn, and starts it, i
                                                              .source = "user",
                                                              .params_hash = "hash_1"});
   CHECK(outcome.payload_of<TaskAttemptStarted>() == TaskAttemptStarted{.boot_id = kBoot});
-  CHECK(outcome.payload_of<TurnStarted>() == TurnStarted{.boot_id = kBoot});
+  CHECK(outcome.payload_of<TurnStarted>() == TurnStarted{.boot_id = kBoot, .queued_ms = 0});
   CHECK(outcome.payload_of<RunStatus>().status == Status::preparing);
 
   const auto reply = outcome.reply<SubmitTurnReply>();
@@ -109,9 +109,12 @@ TEST_CASE("a submit without ids is given new ones") {
 
 TEST_CASE("the caller's trace becomes the turn's") {
   Inputs inputs = inputs_at(state::kStart);
-  inputs.trace = TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"};
+  inputs.trace =
+      TraceContext{TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"}, SpanId{"00f067aa0ba902b7"}, true};
   const Outcome outcome = when(state::Session{}, submit("1"), inputs);
-  CHECK(outcome.fact_of<TurnStarted>().ids.trace_id == *inputs.trace);
+  CHECK(outcome.fact_of<TurnStarted>().ids.trace_id == inputs.trace->trace);
+  CHECK(outcome.payload_of<TurnSubmitted>().parent_span_id == inputs.trace->parent);
+  CHECK(outcome.payload_of<TurnSubmitted>().trace_sampled == true);
 }
 
 TEST_CASE("a submit to an idle thread makes neither session nor thread again") {

@@ -24,7 +24,9 @@ void end_background_call(Facts& facts, const Session& view, const Thread& thread
                          const state::ToolCall& call, const ProcessId& process, Inputs& inputs) {
   const ToolScope scope{facts.of(thread.active->ids), call.step, call.id};
   const std::string preview = background_preview(process);
-  facts.add(scope, ToolResult{.preview = preview, .is_error = false, .duration_ms = 0});
+  facts.add(
+      scope,
+      ToolResult{.preview = preview, .is_error = false, .duration_ms = 0, .tool_name = call.tool});
   facts.add(
       scope,
       ItemCompleted{.kind = item_of(call.tool), .status = Status::completed, .preview = preview});
@@ -241,7 +243,12 @@ void refuse_changed(Facts& facts, const Session& view, const OpenCall& open,
 }
 
 void end_call(Facts& facts, const ToolScope& scope, const state::ToolCall& call, Failure error) {
-  facts.add(scope, ToolFailed{.error = error, .error_ref = {}, .duration_ms = facts.ran_ms(call)});
+  facts.add(scope, ToolFailed{.error = error,
+                              .error_ref = {},
+                              .duration_ms = facts.ran_ms(call),
+                              .preview = {},
+                              .output_refs = {},
+                              .tool_name = call.tool});
   const Status status = error.category == Category::cancelled ? Status::cancelled : Status::failed;
   facts.add(scope, ItemCompleted{.kind = item_of(call.tool), .status = status, .error = error});
 }
@@ -351,7 +358,12 @@ Decided tool_ended(const Session& view, const ReportProcessEnded& report, Inputs
   }
   const std::int64_t ran_ms = facts.ran_ms(*call, report.duration_ms);
   if (report.failure) {
-    ToolFailed failed{.error = *report.failure, .error_ref = {}, .duration_ms = ran_ms};
+    ToolFailed failed{.error = *report.failure,
+                      .error_ref = {},
+                      .duration_ms = ran_ms,
+                      .preview = {},
+                      .output_refs = {},
+                      .tool_name = call->tool};
     ItemCompleted item{
         .kind = item_of(call->tool), .status = Status::failed, .error = report.failure};
     if (!report.preview.empty()) failed.preview = item.preview = report.preview;
@@ -364,7 +376,8 @@ Decided tool_ended(const Session& view, const ReportProcessEnded& report, Inputs
   } else {
     const bool good = report.exit_code == 0;
     const std::string preview = preview_with_hint(policy, *call, report);
-    ToolResult result{.preview = preview, .is_error = !good, .duration_ms = ran_ms};
+    ToolResult result{
+        .preview = preview, .is_error = !good, .duration_ms = ran_ms, .tool_name = call->tool};
     ItemCompleted item{.kind = item_of(call->tool),
                        .status = good ? Status::completed : Status::failed,
                        .preview = preview};

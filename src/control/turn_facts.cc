@@ -12,12 +12,12 @@ namespace agentrt::control {
 
 using namespace schema;
 
-void Facts::start(const TurnIds& turn) {
+void Facts::start(const TurnIds& turn, std::int64_t queued_ms) {
   const state::Task* task = task_of(inputs_, turn.task);
   add(of(turn), TaskStarted{});
   add(of(turn), TaskAttemptStarted{.attempt_count = task ? task->attempts_made + 1 : 1,
                                    .boot_id = inputs_.boot});
-  add(of(turn), TurnStarted{.boot_id = inputs_.boot});
+  add(of(turn), TurnStarted{.boot_id = inputs_.boot, .queued_ms = queued_ms});
   add(of(turn), RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Preparing"});
 }
 
@@ -30,7 +30,7 @@ void Facts::start_next(const Thread& thread) {
                                  .turn_id = next.ids.turn,
                                  .position = 0,
                                  .count = thread.queue.size() - 1});
-  start(next.ids);
+  start(next.ids, inputs_.since(next.submitted_at));
 }
 
 // Nothing starts beneath a task whose cancellation was requested. The turn leaves the queue when
@@ -48,6 +48,10 @@ bool Facts::held(const Turn& turn) const {
 
 std::int64_t Facts::ran_ms(const Turn& turn) const {
   return turn.started_at ? inputs_.since(*turn.started_at) : 0;
+}
+
+std::optional<std::int64_t> Facts::since(const std::optional<Timestamp>& stamp) const {
+  return stamp ? std::optional(inputs_.since(*stamp)) : std::nullopt;
 }
 
 std::int64_t Facts::ran_ms(const state::ToolCall& call) const {
@@ -76,11 +80,10 @@ void Facts::close_request(const Turn& turn, Category category, const std::string
   if (!turn.call) return;
   const Failure error{category, message, category == Category::interrupted};
   const state::ModelCall& call = *turn.call;
-  add(ModelScope{of(turn.ids), call.id, call.span},
-      ModelFailed{.error = error,
-                  .provider = call.provider,
-                  .model = call.model,
-                  .duration_ms = inputs_.since(call.at)});
+  add(ModelScope{of(turn.ids), call.id}, ModelFailed{.error = error,
+                                                     .provider = call.provider,
+                                                     .model = call.model,
+                                                     .duration_ms = inputs_.since(call.at)});
   close_items(turn, category == Category::cancelled ? Status::cancelled : Status::failed, error);
 }
 
@@ -90,7 +93,9 @@ void Facts::end_compaction(const Turn& turn, const Failure& error) {
 }
 
 void Facts::end_attempt(const Turn& turn, Status status, const Failure& error) {
-  if (turn.started_at) add(of(turn.ids), TaskAttemptFailed{.status = status, .error = error});
+  if (turn.started_at)
+    add(of(turn.ids),
+        TaskAttemptFailed{.status = status, .error = error, .duration_ms = ran_ms(turn)});
 }
 
 void Facts::fail_item(const Turn& turn, Status status, const Failure& error,
@@ -178,7 +183,8 @@ void Facts::complete(const Turn& turn, StopReason reason, const Usage& usage) {
     }
     add(JobItemScope{of(turn.ids)}, std::move(completed));
   } else {
-    add(of(turn.ids), TaskAttemptCompleted{});
+    add(of(turn.ids),
+        TaskAttemptCompleted{.summary = {}, .output_refs = {}, .duration_ms = ran_ms(turn)});
   }
   add(of(turn.ids),
       TurnCompleted{.stop_reason = reason, .usage = usage, .duration_ms = ran_ms(turn)});
@@ -226,7 +232,7 @@ void Facts::resume(const Turn& turn) {
 
 void Facts::request_model(const Turn& turn, FreshIds& ids, const std::string& provider,
                           const std::string& model, const std::string& model_name) {
-  add(ModelScope{of(turn.ids), ids.next<ModelRequestId>(), ids.next_span()},
+  add(ModelScope{of(turn.ids), ids.next<ModelRequestId>()},
       ModelRequested{.provider = provider,
                      .model = model,
                      .model_name = model_name,
@@ -235,14 +241,23 @@ void Facts::request_model(const Turn& turn, FreshIds& ids, const std::string& pr
                      .boot_id = inputs_.boot});
 }
 
+TraceId trace_of(const Inputs& inputs, FreshIds& ids) {
+  return inputs.trace ? inputs.trace->trace : ids.next_trace();
+}
+
+void name_caller(TurnSubmitted& submitted, const std::optional<TraceContext>& trace) {
+  if (!trace) return;
+  submitted.parent_span_id = trace->parent;
+  submitted.trace_sampled = trace->sampled;
+}
+
 TurnIds fresh_turn(const ThreadId& thread, Inputs& inputs) {
   return {.thread = thread,
           .turn = inputs.ids.next<TurnId>(),
           .task = inputs.ids.next<TaskId>(),
           .run = inputs.ids.next<RunId>(),
           .attempt = inputs.ids.next<AttemptId>(),
-          .trace = inputs.trace ? *inputs.trace : inputs.ids.next_trace(),
-          .span = inputs.ids.next_span()};
+          .trace = trace_of(inputs, inputs.ids)};
 }
 
 const Thread* thread_of_active(const Session& view, const TurnId& turn) {

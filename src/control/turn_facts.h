@@ -37,13 +37,15 @@ class Facts {
   // `measured` if the call was started in this boot.
   std::int64_t ran_ms(const state::ToolCall& call) const;
   std::int64_t ran_ms(const state::ToolCall& call, std::int64_t measured) const;
+  // Since that fact; absent: there was none.
+  std::optional<std::int64_t> since(const std::optional<Timestamp>& stamp) const;
   const std::vector<schema::Draft>& list() const { return list_; }
   std::vector<schema::Draft> take() { return std::move(list_); }
 
   // --- sequences of facts ---
 
   // task.started, task.attempt.started, turn.started, run.status: kFactsAfterAccepted of them.
-  void start(const schema::TurnIds& turn);
+  void start(const schema::TurnIds& turn, std::int64_t queued_ms = 0);
   // What the end of an attempt means for its task: it completes, or lacks something.
   void task_completes(const schema::TaskScope& task);
   // It fails, is retried by its policy, or was to be cancelled anyway.
@@ -98,6 +100,11 @@ class Facts {
   std::vector<schema::Draft> list_;
   std::vector<TaskId> cancelling_;  // by this decision
 };
+
+// The trace of a turn that a client submits: the caller's, or a new one.
+TraceId trace_of(const Inputs& inputs, FreshIds& ids);
+// Names the caller's span in the turn's submission.
+void name_caller(schema::TurnSubmitted& submitted, const std::optional<TraceContext>& trace);
 
 // Accepts these facts, with a reply whose `sequence` is that of the last fact.
 template <class R>

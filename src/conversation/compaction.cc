@@ -6,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "base/digest.h"
 #include "base/tokens.h"
+#include "conversation/messages/turn_digest.h"
 #include "schema/json_loose.h"
+#include "schema/outputs.h"
 #include "schema/utf8.h"
 #include "tools/edit_file.h"
 #include "tools/update_plan.h"
@@ -196,6 +199,19 @@ void put_summary_request(const Covered& covered, const std::string& piece,
       "\nWrite one summary of all of this, in at most {} words.{}", covered.window_tokens / 16,
       covered.instructions.empty() ? "" : " The user asks: " + covered.instructions);
   request.messages = {std::move(message)};
+}
+
+std::vector<std::string> piece_digests(const Covered& covered,
+                                       const std::vector<std::string>& pieces) {
+  std::vector<std::string> out;
+  for (const std::string& piece : pieces) {
+    ports::ModelRequest request;
+    put_summary_request(covered, piece, {}, request);
+    const std::string instructions = hex(bytes_of(sha256(request.instructions)));
+    out.push_back(std::string(schema::kDigestPrefix) +
+                  extended(instructions, digest_of(request.messages.front())));
+  }
+  return out;
 }
 
 std::string continuation_of(const Covered& covered, const std::string& summary,

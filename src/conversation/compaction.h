@@ -36,6 +36,10 @@ std::vector<std::string> pieces_of(const Covered& covered);
 void put_summary_request(const Covered& covered, const std::string& piece,
                          const std::string& so_far, ports::ModelRequest& request);
 
+// The digest of the request for each piece, without the summary so far (docs/replay.md).
+std::vector<std::string> piece_digests(const Covered& covered,
+                                       const std::vector<std::string>& pieces);
+
 // What the runtime knows and a summary might forget, one line each.
 struct OpenWork {
   std::vector<std::string> lines;  // open actions, processes, incidents

@@ -7,6 +7,9 @@
 #include "base/digest.h"
 #include "base/image.h"
 #include "base/tokens.h"
+#include "conversation/messages/question.h"
+#include "conversation/messages/turn_digest.h"
+#include "conversation/messages/turn_messages.h"
 #include "conversation/system_prompt.h"
 #include "policy/paths.h"
 #include "policy/permission.h"
@@ -79,6 +82,10 @@ void add_item(const MaterialQuery& query, Result<ports::HistoryWindow>& window) 
   window->own_bytes += question.text.size();
 }
 
+std::string digest_of_bytes(std::string_view bytes) {
+  return std::string(kDigestPrefix) + hex(bytes_of(sha256(bytes)));
+}
+
 std::size_t counted_bytes(const ports::GivenFile& file) {
   if (file.ref.reason) return 0;
   return file.attachment ? kImageCountedBytes : file.text.size();
@@ -94,18 +101,62 @@ std::size_t messages_bytes_max(std::optional<std::uint64_t> context_tokens,
 }
 
 std::size_t size_of(const TurnFiles& files) {
-  return files.instructions.text.size() + skills_index(files.instructions.skills).size();
+  std::size_t size = skills_index(files.instructions.skills).size();
+  for (const ports::InstructionText& file : files.instructions.files) size += file.text.size();
+  return size;
+}
+
+std::vector<ports::InstructionText> instruction_parts(const TurnFiles& files,
+                                                      const MaterialQuery& query) {
+  const ports::Instructions& read = files.instructions;
+  std::vector<ports::InstructionText> out;
+  const auto add = [&](schema::ContextRef ref, std::string text) {
+    if (text.empty()) return;
+    if (query.redactor != nullptr)
+      if (auto redacted = query.redactor->redact(text)) text = *std::move(redacted);
+    if (!ref.digest) {
+      ref.digest = digest_of_bytes(text);
+      ref.size = text.size();
+    }
+    out.push_back({std::move(ref), std::move(text)});
+  };
+  std::string system = system_prompt(query.cwd);
+  if (!read.files.empty())
+    system +=
+        "\nInstructions from AGENTS.md and CLAUDE.md files, the closest to this folder last; where "
+        "they disagree, the last one applies:\n";
+  add({.ref = std::string(kSystemPromptRef)}, std::move(system));
+  for (const ports::InstructionText& file : read.files) add(file.ref, file.text);
+  add({.ref = std::string(kSkillsRef)}, skills_index(read.skills));
+  if (query.role) add({.ref = std::string(kRoleRef)}, subagent_prompt(*query.role));
+  return out;
 }
 
 std::string instructions_text(const TurnFiles& files, const MaterialQuery& query) {
-  std::string out = system_prompt(query.cwd);
-  if (!files.instructions.text.empty())
-    out +=
-        "\nInstructions from AGENTS.md and CLAUDE.md files, the closest to this folder last; where "
-        "they disagree, the last one applies:\n" +
-        files.instructions.text;
-  out += skills_index(files.instructions.skills);
-  if (query.role) out += subagent_prompt(*query.role);
+  std::string out;
+  for (const ports::InstructionText& part : instruction_parts(files, query)) out += part.text;
+  return out;
+}
+
+std::vector<KeptOutput> store_instructions(ports::OutputKeeper* keeper, const MaterialQuery& query,
+                                           Material& material) {
+  std::vector<KeptOutput> out;
+  for (ports::InstructionText& part : instruction_parts(*material.files, query)) {
+    ContextRef& ref = part.ref;
+    std::string digest = digest_of_bytes(part.text);
+    const auto stored = query.stored.find(digest);
+    if (stored != query.stored.end()) {
+      ref.output_ref = stored->second;
+    } else if (keeper != nullptr) {
+      if (auto kept = keeper->keep_bytes(part.text, {})) {
+        digest = kept->digest;
+        ref.output_ref = kept->ref.text();
+        out.push_back(*std::move(kept));
+      }
+    }
+    if (ref.output_ref) ref.output_digest = std::move(digest);
+    material.instructions.push_back(std::move(ref));
+  }
   return out;
 }
 
@@ -152,12 +203,17 @@ std::vector<KeptOutput> give_files(ports::Workspace& workspace, ports::OutputKee
 void describe(const Material& material, const MaterialQuery& query, ReportPrepared& report) {
   ContextResolved& context = report.context;
   const ports::Instructions& instructions = material.files->instructions;
-  context.instruction_refs = instructions.refs;
+  context.instruction_refs = material.instructions;
   context.omitted = instructions.omitted;
   context.missing = instructions.missing;
-  for (const ports::Skill& skill : instructions.skills) context.workspace_refs.push_back(skill.ref);
+  const auto listed = std::ranges::find(material.instructions, kSkillsRef, &ContextRef::ref);
+  for (const ports::Skill& skill : instructions.skills) {
+    context.workspace_refs.push_back(skill.ref);
+    if (listed != material.instructions.end())
+      context.workspace_refs.back().output_ref = listed->output_ref;
+  }
   const std::string text = instructions_text(*material.files, query);
-  context.instructions_digest = std::string(kDigestPrefix) + hex(bytes_of(sha256(text)));
+  context.instructions_digest = digest_of_bytes(text);
   report.request_bytes = text.size();
   for (const ports::GivenFile& file : material.given) {
     (file.ref.reason ? context.missing : context.workspace_refs).push_back(file.ref);
@@ -170,6 +226,12 @@ void describe(const Material& material, const MaterialQuery& query, ReportPrepar
   const ports::HistoryWindow& window = *material.history;
   report.request_bytes += window.bytes + report.new_bytes;
   report.new_bytes += window.own_bytes;
+  context.history_digest = window.history_digest;
+  if (window.question && !window.answered) {
+    const ports::Message& question = window.messages.at(*window.question);
+    context.input_digest = digest_of(
+        query.item ? question : question_of(query.session, window.input, files_in(context)));
+  }
   if (window.turns_omitted == 0) return;
   context.omitted_through = window.omitted_through;
   context.omitted.push_back({.ref = "history",

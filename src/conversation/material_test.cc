@@ -79,7 +79,7 @@ const MaterialQuery kQuery{
 
 TEST_CASE("a request has the instructions, the tools and the conversation") {
   Files files;
-  files.told.text = "Use tabs.";
+  files.told.files = {{{.ref = "file:AGENTS.md"}, "Use tabs."}};
   Past past;
   past.given->messages = {message(ports::Role::user, "old"),
                           message(ports::Role::assistant, "answer")};
@@ -177,7 +177,7 @@ TEST_CASE("the room for messages is what instructions and tools leave of the win
   CHECK(messages_bytes_max(1'000, 3'000) == 0);
   CHECK(messages_bytes_max(std::nullopt, 0) == 153'600);
   Files files;
-  files.told.text = std::string(100, 'x');
+  files.told.files = {{{.ref = "file:AGENTS.md"}, std::string(100, 'x')}};
   Past past;
   MaterialQuery query = kQuery;
   query.context_tokens = 10'000;

@@ -9,6 +9,11 @@
 
 namespace agentrt::conversation {
 
+// How context.resolved names the texts of the runtime itself.
+inline constexpr std::string_view kSystemPromptRef = "builtin:system_prompt";
+inline constexpr std::string_view kSkillsRef = "builtin:skills";
+inline constexpr std::string_view kRoleRef = "builtin:subagent_role";
+
 // Short on purpose: a workspace adds its own rules in AGENTS.md. It depends on the workspace folder
 // only, so that providers can cache it: all requests of a session begin with the same text.
 std::string system_prompt(const std::string& cwd);

@@ -31,7 +31,8 @@ AnswerListener::AnswerListener(const Engine::Parts& parts, SessionId session,
   answer_.text_max = kModelOutputBytesMax;
 }
 
-void AnswerListener::offer(const std::vector<ports::OfferedTool>& tools) {
+void AnswerListener::begin(const std::vector<ports::OfferedTool>& tools) {
+  sent_at_ = parts_.loop.now();
   for (const ports::OfferedTool& tool : tools)
     if (tool.name.starts_with(kServerToolPrefix)) offered_[tool.name] = tool.input_schema;
 }
@@ -46,8 +47,13 @@ void AnswerListener::Said::add(std::string_view told) {
 void AnswerListener::on_text(std::string_view text) { take(answer_, text); }
 void AnswerListener::on_reasoning(std::string_view text) { take(reasoning_, text); }
 
+void AnswerListener::note_first() {
+  if (!first_token_ms_) first_token_ms_ = parts_.loop.since(sent_at_);
+}
+
 void AnswerListener::take(Said& said, std::string_view text) {
   if (!wanted_) return;
+  note_first();
   std::string told;
   said.redaction.put(text, told);
   if (told.empty()) return;
@@ -90,6 +96,7 @@ void AnswerListener::add_piece(const Said& said, std::string_view text) {
 void AnswerListener::on_call_piece(std::size_t number, std::string_view name,
                                    std::string_view piece) {
   if (!wanted_) return;
+  note_first();
   written_.add(number, name, piece);
   if (!written_.has_news() || writing_timed_) return;
   if (writing_due_) return flush_soon();
@@ -107,6 +114,7 @@ void AnswerListener::show_writing_after(std::int64_t ms) {
 
 void AnswerListener::on_call(std::string name, Json args) {
   if (!wanted_ || calls_.size() > kToolCallsToldMax) return;
+  note_first();
   // Omitted arguments do not count towards the limit.
   const bool omitted = args_bytes_ + args.text.size() > kToolArgsBytesMax;
   if (!omitted) args_bytes_ += args.text.size();
@@ -197,7 +205,8 @@ void AnswerListener::on_completed(StopReason reason, const Usage& usage) {
                            .reasoning = std::move(reasoning_.text),
                            .reasoning_bytes = reasoning_.bytes,
                            .provider_state = std::move(state_),
-                           .raw = {}});
+                           .raw = {},
+                           .first_token_ms = first_token_ms_});
 }
 
 void AnswerListener::on_failed(const ports::ModelFault& fault) {
@@ -219,7 +228,8 @@ void AnswerListener::on_failed(const ports::ModelFault& fault) {
                         .text_bytes = answer_.bytes,
                         .reasoning = std::move(reasoning_.text),
                         .reasoning_bytes = reasoning_.bytes,
-                        .raw = {}});
+                        .raw = {},
+                        .first_token_ms = first_token_ms_});
 }
 
 void AnswerListener::fail(Category category, std::string why, bool ended_by_provider) {

@@ -20,9 +20,9 @@ class AnswerListener final : public ports::ModelListener,
  public:
   AnswerListener(const Engine::Parts& parts, SessionId session, ModelRequestId request);
 
-  // The MCP tools offered to the model; calls are validated against their schemas. Built-in tools
-  // validate their own arguments.
-  void offer(const std::vector<ports::OfferedTool>& tools);
+  // The request is sent. `tools`: those offered to the model. Calls of MCP tools are validated
+  // against their schemas; built-in tools validate their own arguments.
+  void begin(const std::vector<ports::OfferedTool>& tools);
   void forget() { wanted_ = false; }
   bool wanted() const { return wanted_; }
 
@@ -50,6 +50,7 @@ class AnswerListener final : public ports::ModelListener,
     std::string request, response;
   };
 
+  void note_first();
   void take(Said& said, std::string_view text);
   void take_rest(Said& said);
   void add_piece(const Said& said, std::string_view text);
@@ -66,6 +67,8 @@ class AnswerListener final : public ports::ModelListener,
   SessionId session_;
   ModelRequestId request_;
   bool wanted_ = true;
+  Timestamp sent_at_;
+  std::optional<std::int64_t> first_token_ms_;
   Said answer_, reasoning_;
   std::vector<schema::ReportFragments::Piece> pieces_;  // not reported yet
   std::map<std::string, schema::Json> offered_;         // input schemas by tool name

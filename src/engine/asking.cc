@@ -72,7 +72,7 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
                        std::shared_ptr<const conversation::TurnFiles> files) {
   conversation::MaterialQuery query = query_of(
       view, what.turn, parts.models.choice(environment_of(what.turn), {what.model_name}).candidates,
-      what.model_name, parts.job_inputs);
+      what.model_name, parts);
   const state::Turn* turn = state::find_turn(view, what.turn.turn);
   check(turn != nullptr, "a plan is of its view");
   query.policy = effective_policy(parts, view, *turn);
@@ -119,7 +119,7 @@ void Engine::Asking::ask(const std::shared_ptr<Shared>& shared,
                          Result<ports::ModelRequest> request) {
   ++shared->parts.metrics.model_requests;
   if (request) {
-    shared->listener->offer(request->tools);
+    shared->listener->begin(request->tools);
     if (shared->summary)
       shared->parts.loop.after(shared->parts.context.timeout_ms, [weak = std::weak_ptr(shared)] {
         if (const auto alive = weak.lock()) end_late(alive);

@@ -47,7 +47,7 @@ CompactionQuery compaction_query(const Engine::Parts& parts, const state::Sessio
   const state::Turn* own = state::find_turn(view, turn.turn);
   check(own != nullptr && own->compaction, "a plan is of its view");
   CompactionQuery out;
-  out.material = query_of(view, turn, candidates, model, parts.job_inputs);
+  out.material = query_of(view, turn, candidates, model, parts);
   // The window of the model that is asked next counts, and that of the one that writes.
   out.window_tokens = window_of(candidates, model);
   if (own->model_name)
@@ -157,7 +157,10 @@ ReportCompactionPlanned Engine::Compacting::plan(const Shared& shared) {
   }
   report.covers_through = material->covers_through;
   report.turns = material->covered.questions.size();
-  report.pieces = pieces_of(material->covered).size();
+  const std::vector<std::string> pieces = pieces_of(material->covered);
+  report.pieces = pieces.size();
+  report.piece_digests = conversation::piece_digests(material->covered, pieces);
+  report.window_tokens = material->covered.window_tokens;
   return report;
 }
 

@@ -125,7 +125,7 @@ ports::HistoryQuery history_of(const state::Session& view, const TurnIds& turn) 
 
 conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& turn,
                                      const std::vector<Candidate>& candidates,
-                                     const std::string& model, ports::JobInputs* inputs) {
+                                     const std::string& model, const Engine::Parts& parts) {
   conversation::MaterialQuery query;
   query.session = view.id;
   query.turn = turn;
@@ -134,9 +134,11 @@ conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& 
   query.images = images_for(candidates, model);
   query.history = history_of(view, turn);
   query.tool_bytes = view.catalog_bytes;
-  add_item(view, turn, query, inputs);
+  add_item(view, turn, query, parts.job_inputs);
   if (const state::Subagent* subagent = state::subagent_of(view, turn.thread))
     query.role = subagent->role;
+  query.redactor = parts.redactor;
+  for (const state::StoredText& text : view.stored_texts) query.stored[text.digest] = text.ref;
   return query;
 }
 

@@ -53,6 +53,6 @@ ports::HistoryQuery history_of(const state::Session& view, const schema::TurnIds
 // the caller to add.
 conversation::MaterialQuery query_of(const state::Session& view, const schema::TurnIds& turn,
                                      const std::vector<schema::Candidate>& candidates,
-                                     const std::string& model, ports::JobInputs* inputs);
+                                     const std::string& model, const Engine::Parts& parts);
 
 }  // namespace agentrt::engine

@@ -79,7 +79,7 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
       policy::route(policy::question_of(turn->options, state::switched_model(*turn), report));
   conversation::MaterialQuery query =
       query_of(view, what.turn, report.candidates,
-               policy::outcome_of(route).selected_name.value_or(""), parts.job_inputs);
+               policy::outcome_of(route).selected_name.value_or(""), parts);
   query.policy = effective_policy(parts, view, *turn);
   const state::Thread* thread = state::find_thread(view, what.turn.thread);
   ports::ProcessRequest commands = commands_of(view, what);
@@ -169,6 +169,8 @@ void Engine::Preparing::read_all(const Shared& shared, ReportPrepared& read,
   if (shared.fits) query.history.fit_bytes = 0;  // gather() computes the room
   conversation::Material material = gather(parts.workspace, parts.history, query);
   read.files = give_files(parts.workspace, parts.keeper, query, material);
+  for (KeptOutput& part : store_instructions(parts.keeper, query, material))
+    read.files.push_back(std::move(part));
   describe(material, query, read);
   if (material.history) read.history = material.history->loaded;
   if (auto environment = parts.processes.environment(shared.commands))

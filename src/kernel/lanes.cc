@@ -292,6 +292,7 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
   }
   for (schema::Draft& draft : facts) {
     const Sequence sequence = lane.view.sequence + 1;
+    state::complete(lane.view, draft);
     batch.append.events.push_back(schema::encode(draft, sequence, now, parts_.store.runtime()));
     // What is folded and indexed is what is stored, or a replay would differ.
     take_replacements(batch.append.events.back(), draft);

@@ -50,9 +50,9 @@ class ConnectionChannels {
 // tokens never collide.
 struct Caller {
   std::string principal;
-  RequestId request;              // stored in every fact of the command; empty: one is generated
-  std::optional<TraceId> trace;   // from the caller's traceparent
-  schema::FolderGrant folders{};  // folders in which it may open a session
+  RequestId request;  // stored in every fact of the command; empty: one is generated
+  std::optional<TraceContext> trace;  // the caller's traceparent
+  schema::FolderGrant folders{};      // folders in which it may open a session
   // The only session that the token may access. A command may name an object without naming its
   // session; the kernel then compares the object's session with this one.
   std::optional<SessionId> session{};

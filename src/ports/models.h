@@ -46,6 +46,7 @@ struct StoredImage {
 
   bool operator==(const StoredImage&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(StoredImage, (), (ref, media_type, size))
 
 // Bytes behind a ref that belong to a message: a file that the user attached, a long answer, the
 // summary of older turns. conversation/stored_parts.h puts them into the message.

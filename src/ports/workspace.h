@@ -21,10 +21,15 @@ struct Skill {
   std::optional<std::string> text;  // absent: the model can read the file itself
 };
 
-struct Instructions {
+// A part of the instructions, as the model gets it.
+struct InstructionText {
+  schema::ContextRef ref;
   std::string text;
+};
+
+struct Instructions {
+  std::vector<InstructionText> files;  // the closest to the workspace last
   std::vector<Skill> skills;
-  std::vector<schema::ContextRef> refs;     // sources of the text
   std::vector<schema::ContextRef> omitted;  // did not fit
   std::vector<schema::ContextRef> missing;  // unreadable or invalid
 };
@@ -80,6 +85,8 @@ struct HistoryWindow {
   std::size_t turns_omitted = 0;  // by that
   std::size_t bytes = 0;          // of all messages, as the estimate of tokens counts them
   std::size_t own_bytes = 0;      // of those of the requesting turn
+  // Of what precedes the requesting turn (conversation/messages/turn_digest.h); empty: nothing.
+  std::string history_digest;
 };
 
 struct HistoryQuery {

@@ -58,6 +58,7 @@ struct ReportModelCompleted {
   std::uint64_t reasoning_bytes = 0;
   std::optional<Json> provider_state;  // at most kTextInlineMax bytes
   std::optional<KeptExchange> raw;
+  std::optional<std::int64_t> first_token_ms = {};
 };
 
 struct ReportModelFailed {
@@ -75,6 +76,7 @@ struct ReportModelFailed {
   std::string reasoning = {};
   std::uint64_t reasoning_bytes = 0;
   std::optional<KeptExchange> raw;
+  std::optional<std::int64_t> first_token_ms = {};
 };
 
 // What a compaction will cover and how many requests it needs, or why it cannot be made; then the
@@ -90,6 +92,8 @@ struct ReportCompactionPlanned {
   std::string model;
   std::string model_name;
   std::optional<Failure> failure = {};
+  std::vector<std::string> piece_digests = {};  // as in CompactionStarted
+  std::uint64_t window_tokens = 0;
 };
 
 // The summary of a compaction is complete, and stored with the continuation.

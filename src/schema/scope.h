@@ -97,6 +97,14 @@ class AttemptScope : public TaskScope {
   explicit AttemptScope(Ids ids) : TaskScope(std::move(ids)) {}
 };
 
+// The kinds of objects whose facts carry a span of their own (span_of).
+inline constexpr std::string_view kTurnSpan = "turn";
+inline constexpr std::string_view kModelSpan = "model_request";
+inline constexpr std::string_view kCallSpan = "tool_call";
+inline constexpr std::string_view kProcessSpan = "process";
+inline constexpr std::string_view kHookSpan = "hook";
+inline constexpr std::string_view kEvidenceSpan = "evidence";
+
 // The ids of a turn, from its submission to its end.
 struct TurnIds {
   ThreadId thread;
@@ -105,14 +113,13 @@ struct TurnIds {
   RunId run;
   AttemptId attempt;
   TraceId trace;
-  SpanId span;
   // Of an item of a job.
   std::optional<JobId> job = {};
   std::optional<JobItemId> job_item = {};
 
   bool operator==(const TurnIds&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(TurnIds, (), (thread, turn, task, run, attempt, trace, span, job, job_item))
+BOOST_DESCRIBE_STRUCT(TurnIds, (), (thread, turn, task, run, attempt, trace, job, job_item))
 
 // Every turn is an attempt at a task, so a TurnScope converts to TaskScope and AttemptScope.
 class TurnScope : public ThreadScope {
@@ -125,7 +132,7 @@ class TurnScope : public ThreadScope {
     ids_.run_id = turn.run;
     ids_.attempt_id = turn.attempt;
     ids_.trace_id = turn.trace;
-    ids_.span_id = turn.span;
+    ids_.span_id = span_of(ids_.session, kTurnSpan, turn.turn.text());
     if (turn.job) ids_.job_id = *turn.job;
     if (turn.job_item) ids_.job_item_id = *turn.job_item;
   }
@@ -151,6 +158,7 @@ class ToolScope : public StepScope {
   ToolScope(const TurnScope& turn, StepId step, ToolCallId call)
       : StepScope(turn, std::move(step)) {
     check(!call.empty(), "a fact of a tool call names it");
+    ids_.span_id = span_of(ids_.session, kCallSpan, call.text());
     ids_.tool_call_id = std::move(call);
   }
 };
@@ -178,6 +186,7 @@ class ProcessScope : public ToolScope {
  public:
   ProcessScope(const ToolScope& call, ProcessId process) : ToolScope(call) {
     check(!process.empty(), "a fact of a process names it");
+    ids_.span_id = span_of(ids_.session, kProcessSpan, process.text());
     ids_.process_id = std::move(process);
   }
 };
@@ -258,13 +267,21 @@ class PeerTaskScope : public ChannelScope {
   }
 };
 
-// One request to a model, with its own span.
+// One request to a model.
 class ModelScope : public TurnScope {
  public:
-  ModelScope(const TurnScope& turn, ModelRequestId request, SpanId span) : TurnScope(turn) {
+  ModelScope(const TurnScope& turn, ModelRequestId request) : TurnScope(turn) {
     check(!request.empty(), "a fact of a model request names it");
+    ids_.span_id = span_of(ids_.session, kModelSpan, request.text());
     ids_.model_request_id = std::move(request);
-    ids_.span_id = std::move(span);
+  }
+};
+
+// One run of a hook, about a turn or about one of its calls.
+class HookScope : public TurnScope {
+ public:
+  HookScope(const TurnScope& about, const std::string& run) : TurnScope(about) {
+    ids_.span_id = span_of(ids_.session, kHookSpan, run);
   }
 };
 

@@ -112,9 +112,12 @@ BOOST_DESCRIBE_STRUCT(RoutingLimitSummary, (),
 
 struct TelemetrySummary {
   std::vector<TraceId> trace_ids;  // of the newest turns
-  std::string join_status = "joined";
+  // joined: each of these turns has a trace, and each of its requests, calls, processes and hooks a
+  // span of its own; missing_correlation: those of `missing` have not; not_applicable: no turns.
+  std::string join_status = "not_applicable";
+  std::optional<std::vector<TurnId>> missing;
 };
-BOOST_DESCRIBE_STRUCT(TelemetrySummary, (), (trace_ids, join_status))
+BOOST_DESCRIBE_STRUCT(TelemetrySummary, (), (trace_ids, join_status, missing))
 
 // The reply to get_session. `history` is a window of turns, newest first.
 struct SessionSnapshot {

@@ -1,6 +1,10 @@
 #include "state/contexts.h"
 
+#include <algorithm>
+
 #include "base/tokens.h"
+#include "conversation/messages/turn_messages.h"
+#include "schema/sent.h"
 
 namespace agentrt::state {
 
@@ -33,7 +37,7 @@ void start_thread(Session& session, const Fact& fact, const ThreadStarted& start
 }
 
 void resolve_context(Thread& thread, Turn& turn, const Fact& fact, const ContextResolved& context) {
-  turn.instructions = context.instructions_digest.value_or("");
+  turn.digest.instructions = context.instructions_digest.value_or("");
   if (!context.environment || !context.environment->same_as) {
     thread.environment.reset();
     if (context.environment) thread.environment = complete(*context.environment);
@@ -51,6 +55,69 @@ void resolve_context(Thread& thread, Turn& turn, const Fact& fact, const Context
   thread.context = {tokens.used, tokens.source == "usage" ? tokens.used : 0, tokens.limit};
 }
 
+void note_stored(Session& session, const ContextResolved& context) {
+  auto& texts = session.stored_texts;
+  for (const ContextRef& part : context.instruction_refs) {
+    if (!part.output_ref || !part.output_digest) continue;
+    if (std::ranges::find(texts, *part.output_digest, &StoredText::digest) != texts.end()) continue;
+    if (texts.size() == kStoredTextsMax) texts.erase(texts.begin());
+    texts.push_back({*part.output_digest, *part.output_ref});
+  }
+}
+
+namespace {
+
+Turn* active_turn(Session& session, const Ids& ids) {
+  const auto thread = session.threads.find(ids.thread_id);
+  if (thread == session.threads.end() || !thread->second.active) return nullptr;
+  Turn& turn = *thread->second.active;
+  return turn.ids.turn == ids.turn_id ? &turn : nullptr;
+}
+
+// A request for a piece of a summary is determined by the piece and the summary so far.
+std::optional<std::string> summary_digest(const Turn& turn, const ModelRequested& request) {
+  const auto& compaction = turn.compaction;
+  if (!compaction || compaction->done >= compaction->piece_digests.size()) return std::nullopt;
+  return conversation::request_digest({.model = request.model,
+                                       .parameters = R"({"purpose":"compaction"})",
+                                       .instructions = compaction->piece_digests[compaction->done],
+                                       .tools = {},
+                                       .history = {},
+                                       .turn = compaction->summary_digest});
+}
+
+}  // namespace
+
+void note_said(Session& session, const Fact& fact) {
+  if (fact.ids.turn_id.empty() || !is_sent(type_of(fact.payload))) return;
+  if (Turn* turn = active_turn(session, fact.ids)) conversation::take(turn->digest, fact);
+}
+
+void note_span(Session& session, const Fact& fact) {
+  const bool has_span = std::holds_alternative<ModelRequested>(fact.payload) ||
+                        std::holds_alternative<ToolStarted>(fact.payload) ||
+                        std::holds_alternative<ProcessStarted>(fact.payload) ||
+                        std::holds_alternative<HookStarted>(fact.payload);
+  if (!has_span) return;
+  const auto turn = std::ranges::find(session.traces, fact.ids.turn_id, &TurnTrace::turn);
+  if (turn == session.traces.end()) return;
+  const SpanId shared = span_of(fact.ids.session, kTurnSpan, fact.ids.turn_id.text());
+  if (fact.ids.span_id.empty() || fact.ids.span_id == shared || fact.ids.trace_id != turn->trace)
+    turn->joined = false;
+}
+
+void complete(const Session& session, Draft& draft) {
+  auto* request = std::get_if<ModelRequested>(&draft.payload);
+  if (!request || request->request_digest) return;
+  const Thread* thread = find_thread(session, draft.ids.thread_id);
+  if (!thread || !thread->active || thread->active->ids.turn != draft.ids.turn_id) return;
+  const Turn& turn = *thread->active;
+  if (request->purpose)
+    request->request_digest = summary_digest(turn, *request);
+  else
+    request->request_digest = conversation::request_digest(turn.digest, request->model, "{}");
+}
+
 void resolve_catalog(Session& session, Turn* turn, Sequence sequence,
                      const ToolCatalogResolved& catalog) {
   if (catalog.tools) {
@@ -66,11 +133,12 @@ void resolve_catalog(Session& session, Turn* turn, Sequence sequence,
   }
   if (!turn) return;
   turn->catalog = session.catalog;  // a fact without tools names the newest one that has them
-  turn->offered = catalog.offered_digest.value_or("");
+  turn->digest.tools = catalog.offered_digest.value_or("");
 }
 
 void note_sent(Thread& thread, const Turn& turn, const ModelRequested& request) {
-  thread.sent = SentPrefix{request.provider, request.model, turn.offered, turn.instructions};
+  thread.sent =
+      SentPrefix{request.provider, request.model, turn.digest.tools, turn.digest.instructions};
   thread.prefix_broken.reset();
 }
 
@@ -90,7 +158,7 @@ bool fold_summary_request(Turn& turn, const ModelRequested& request) {
   return true;
 }
 
-bool fold_summary(Turn& turn, Sequence sequence, const ModelCompleted& answer) {
+bool fold_summary(Turn& turn, const Fact& fact, const ModelCompleted& answer) {
   if (!answer.purpose) return false;
   turn.call.reset();
   turn.retries = 0;
@@ -98,7 +166,9 @@ bool fold_summary(Turn& turn, Sequence sequence, const ModelCompleted& answer) {
   turn.usage = sum(turn.usage, answer.usage);
   if (!turn.compaction) return true;
   ++turn.compaction->done;
-  turn.compaction->summary = sequence;
+  turn.compaction->summary = fact.sequence;
+  if (const auto message = conversation::answer_of(fact.ids.session, answer))
+    turn.compaction->summary_digest = conversation::digest_of(*message);
   turn.compaction->usage = sum(turn.compaction->usage, answer.usage);
   return true;
 }
@@ -111,6 +181,7 @@ void fold_compaction(Thread& /*thread*/, Turn& turn, Sequence /*sequence*/,
   compaction.covers_through = started.covers_through.value_or(0);
   compaction.tokens_before = started.tokens_before.value_or(0);
   compaction.pieces = started.pieces.value_or(0);
+  compaction.piece_digests = started.piece_digests.value_or(std::vector<std::string>{});
 }
 
 void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,

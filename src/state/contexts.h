@@ -10,6 +10,12 @@ namespace agentrt::state {
 void start_thread(Session& session, const schema::Fact& fact, const schema::ThreadStarted& started);
 void resolve_context(Thread& thread, Turn& turn, const schema::Fact& fact,
                      const schema::ContextResolved& context);
+// Remembers which parts of the instructions are stored.
+void note_stored(Session& session, const schema::ContextResolved& context);
+// Extends the digest of the turn's messages by the fact.
+void note_said(Session& session, const schema::Fact& fact);
+// Records whether the fact's object has a span of its own.
+void note_span(Session& session, const schema::Fact& fact);
 // `turn`: null if it has ended.
 void resolve_catalog(Session& session, Turn* turn, Sequence sequence,
                      const schema::ToolCatalogResolved& catalog);
@@ -18,7 +24,7 @@ void note_sent(Thread& thread, const Turn& turn, const schema::ModelRequested& r
 void add_answer(Thread& thread, const schema::ModelCompleted& answer);
 // These return whether the fact is about a compaction.
 bool fold_summary_request(Turn& turn, const schema::ModelRequested& request);
-bool fold_summary(Turn& turn, Sequence sequence, const schema::ModelCompleted& answer);
+bool fold_summary(Turn& turn, const schema::Fact& fact, const schema::ModelCompleted& answer);
 void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,
                      const schema::CompactionStarted& started);
 void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,

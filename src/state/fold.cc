@@ -62,8 +62,8 @@ class Folder {
   void operator()(const TurnSubmitted& p) {
     if (!thread_) return;
     Turn turn;
-    turn.ids = {fact_.ids.thread_id,  fact_.ids.turn_id,  fact_.ids.task_id, fact_.ids.run_id,
-                fact_.ids.attempt_id, fact_.ids.trace_id, fact_.ids.span_id};
+    turn.ids = {fact_.ids.thread_id, fact_.ids.turn_id,    fact_.ids.task_id,
+                fact_.ids.run_id,    fact_.ids.attempt_id, fact_.ids.trace_id};
     turn.ids.job = present(fact_.ids.job_id);
     turn.ids.job_item = present(fact_.ids.job_item_id);
     turn.status = p.status;
@@ -74,13 +74,15 @@ class Folder {
     turn.options = p.options;
     if (p.work) turn.work = Work{.kind = *p.work, .details = p.instructions, .restore = p.restore};
     turn.channel = present(fact_.ids.channel_id);
+    turn.trace_sampled = p.trace_sampled;
     // A turn without a task of its own is an attempt of a task that clients know.
     turn.visibility = session_.new_task.value_or(Visibility::foreground);
     session_.new_task.reset();
     ++thread_->turns;
     if (!turn.ids.job) {  // the items of a job are counted by the job
       ++session_.turns;
-      session_.traces.push_back(fact_.ids.trace_id);
+      session_.traces.push_back(
+          {fact_.ids.turn_id, fact_.ids.trace_id, !fact_.ids.trace_id.empty()});
       if (session_.traces.size() > kTracesMax) session_.traces.erase(session_.traces.begin());
     }
     if (p.status == Status::queued) {
@@ -194,7 +196,6 @@ class Folder {
     if (!turn) return;
     ModelCall call;
     call.id = fact_.ids.model_request_id;
-    call.span = fact_.ids.span_id;
     call.boot = p.boot_id;
     call.provider = p.provider;
     call.model = p.model;
@@ -227,7 +228,7 @@ class Folder {
   void operator()(const ReasoningSummary&) {}
   void operator()(const ModelCompleted& p) {
     Turn* turn = active();
-    if (!turn || fold_summary(*turn, fact_.sequence, p)) return;
+    if (!turn || fold_summary(*turn, fact_, p)) return;
     std::vector<WrittenCall> written;
     if (turn->call) written = std::move(turn->call->writing);
     turn->call.reset();
@@ -272,6 +273,7 @@ class Folder {
     if (!turn) return;
     turn->prepared = true;
     resolve_context(*thread_, *turn, fact_, p);
+    note_stored(session_, p);
   }
   void operator()(const ToolCatalogResolved& p) {
     resolve_catalog(session_, active(), fact_.sequence, p);
@@ -564,6 +566,7 @@ class Folder {
     turn.ended_call.reset();
     turn.retry_at.reset();
     turn.candidates.clear();
+    turn.digest = {};
     if (&turn != (thread_->active ? &*thread_->active : nullptr)) return;
     thread_->last = std::move(turn);
     thread_->active.reset();
@@ -588,6 +591,8 @@ class Folder {
 
 void fold(Session& session, const Fact& fact) {
   check(fact.sequence == session.sequence + 1, "facts are folded in order, without a gap");
+  note_span(session, fact);
+  note_said(session, fact);
   std::visit(Folder{session, fact}, fact.payload);
   session.sequence = fact.sequence;
   session.at = fact.at;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "schema/testing/samples.h"
+#include "state/read_models.h"
 #include "state/testing/given.h"
 
 namespace agentrt::state {
@@ -154,7 +155,7 @@ TEST_CASE("a model request is open from its intent to its end, and its deltas ar
 
 TEST_CASE("deltas of another request are not counted") {
   Given past = started().asked("1");
-  past.fact(ModelScope{turn_scope("1"), ModelRequestId{"mreq_old"}, SpanId{}}, ModelDelta{"late"});
+  past.fact(ModelScope{turn_scope("1"), ModelRequestId{"mreq_old"}}, ModelDelta{"late"});
   CHECK(past.thread().active->call->first_delta == 0);
   CHECK(past.thread().active->call->text_bytes == 0);
 }
@@ -224,7 +225,44 @@ TEST_CASE("windows are bounded: the newest incidents and traces are kept") {
   CHECK(past.thread().incidents.front().sequence < past.thread().incidents.back().sequence);
   for (std::size_t i = 2; i <= kTracesMax + 5; ++i) past.queued(std::to_string(i));
   CHECK(past.view().traces.size() == kTracesMax);
-  CHECK(past.view().traces.back() == turn_ids(std::to_string(kTracesMax + 5)).trace);
+  CHECK(past.view().traces.back().trace == turn_ids(std::to_string(kTracesMax + 5)).trace);
+}
+
+TEST_CASE("a turn is joined if its requests, calls, processes and hooks have spans of their own") {
+  Given past = started().asked("1");
+  const auto status = [&past] { return session_snapshot(past.view()).telemetry_summary; };
+  CHECK(status().join_status == "joined");
+  Fact odd{past.view().sequence + 1, past.view().at, turn_scope("1").ids(),
+           ToolStarted{.tool_name = "shell"}};
+  odd.ids.step_id = StepId{"step_1"};
+  odd.ids.tool_call_id = ToolCallId{"call_1"};
+  Session view = past.view();
+  fold(view, odd);  // with the span of its turn
+  const TelemetrySummary summary = session_snapshot(view).telemetry_summary;
+  CHECK(summary.join_status == "missing_correlation");
+  CHECK(summary.missing == std::vector{turn_ids("1").turn});
+  CHECK(session_snapshot(Session{}).telemetry_summary.join_status == "not_applicable");
+}
+
+TEST_CASE("a request gets the digest of what the facts before it consist of") {
+  Given past = started();
+  Draft first{model_scope("1"), ModelRequested{.model = "m"}};
+  complete(past.view(), first);
+  CHECK_FALSE(std::get<ModelRequested>(first.payload).request_digest.has_value());
+  ContextResolved context{.cwd = "/w"};
+  context.history_digest = "";
+  context.input_digest = std::string(64, 'a');
+  past.fact(turn_scope("1"), context);
+  complete(past.view(), first);
+  const auto digest = std::get<ModelRequested>(first.payload).request_digest;
+  REQUIRE(digest.has_value());
+  past.fact(model_scope("1"), std::get<ModelRequested>(first.payload));
+  past.fact(model_scope("1"), ModelCompleted{.text = "Hi."});
+  Draft next{model_scope("2"), ModelRequested{.model = "m"}};
+  next.ids.turn_id = turn_ids("1").turn;
+  complete(past.view(), next);
+  CHECK(std::get<ModelRequested>(next.payload).request_digest.has_value());
+  CHECK(std::get<ModelRequested>(next.payload).request_digest != digest);
 }
 
 TEST_CASE("texts in the view are bounded and never end within a character") {

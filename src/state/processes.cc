@@ -15,8 +15,8 @@ void add_process(Session& session, const Fact& fact, const ProcessStarted& start
   const Ids& ids = fact.ids;
   Process process;
   process.id = ids.process_id;
-  process.turn = {ids.thread_id,  ids.turn_id,  ids.task_id, ids.run_id,
-                  ids.attempt_id, ids.trace_id, ids.span_id};
+  process.turn = {ids.thread_id, ids.turn_id,    ids.task_id,
+                  ids.run_id,    ids.attempt_id, ids.trace_id};
   process.step = ids.step_id;
   process.call = ids.tool_call_id;
   process.command = std::string(utf8_prefix(started.command, kInputPreviewBytes));

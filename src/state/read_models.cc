@@ -400,6 +400,23 @@ ThreadSnapshot thread_snapshot(const Session& session, const Thread& thread) {
   return out;
 }
 
+namespace {
+
+TelemetrySummary telemetry_summary(const Session& session) {
+  TelemetrySummary out;
+  std::vector<TurnId> missing;
+  for (const TurnTrace& turn : session.traces) {
+    out.trace_ids.push_back(turn.trace);
+    if (!turn.joined) missing.push_back(turn.turn);
+  }
+  if (session.traces.empty()) return out;
+  out.join_status = missing.empty() ? "joined" : "missing_correlation";
+  if (!missing.empty()) out.missing = std::move(missing);
+  return out;
+}
+
+}  // namespace
+
 SessionSnapshot session_snapshot(const Session& session) {
   SessionSnapshot out;
   out.schema_version = kSchemaVersion;
@@ -431,7 +448,7 @@ SessionSnapshot session_snapshot(const Session& session) {
   for (const auto& [_, channel] : session.channels)
     out.channel_summary.channels.push_back(channel_snapshot(session.id, channel));
   out.routing_limit_summary = session.routing;
-  out.telemetry_summary.trace_ids = session.traces;
+  out.telemetry_summary = telemetry_summary(session);
   out.as_of_sequence = session.sequence;
   return out;
 }

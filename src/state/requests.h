@@ -12,6 +12,7 @@
 namespace agentrt::state {
 
 inline constexpr std::size_t kBoundariesKept = 32;
+inline constexpr std::size_t kStoredTextsMax = 64;  // older ones are stored again
 // The phase of the run.status with which a compaction begins. Its detail is the trigger.
 inline constexpr std::string_view kCompactingPhase = "compaction";
 // TurnSubmitted::work of a turn that undoes changes of files, and the phase of its run.status.
@@ -20,7 +21,6 @@ inline constexpr std::string_view kRestoreWork = "restore";
 // A model request in flight.
 struct ModelCall {
   ModelRequestId id;
-  SpanId span;
   BootId boot;
   std::string provider;
   std::string model;
@@ -38,7 +38,7 @@ struct ModelCall {
   bool operator==(const ModelCall&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelCall, (),
-                      (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
+                      (id, boot, provider, model, model_name, at, first_delta, last_delta,
                        first_reasoning, last_reasoning, text_bytes, writing, purpose, catalog))
 
 // A compaction in progress, within a turn.
@@ -54,12 +54,23 @@ struct Compaction {
   std::string model;
   std::string model_name;
   schema::Usage usage;
+  std::vector<std::string> piece_digests;  // as in context.compaction.started
+  std::string summary_digest;              // of the summary so far; empty: none yet
 
   bool operator==(const Compaction&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Compaction, (),
                       (trigger, started, covers_through, tokens_before, pieces, done, summary,
-                       provider, model, model_name, usage))
+                       provider, model, model_name, usage, piece_digests, summary_digest))
+
+// A part of the instructions whose bytes the session has stored.
+struct StoredText {
+  std::string digest;
+  std::string ref;
+
+  bool operator==(const StoredText&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(StoredText, (), (digest, ref))
 
 // How a thread began that was forked from another one.
 struct Fork {

@@ -8,14 +8,11 @@ using namespace schema;
 
 namespace {
 
-// Of a turn that has ended: nothing refers to it any more.
-const SpanId kUnknownSpan{"0000000000000000"};
-
 // The ended turn as the view holds the last turn of a thread.
 Turn ended_turn(const TurnSnapshot& from, const std::optional<TurnOptions>& options) {
   Turn turn;
-  turn.ids = {from.thread_id,  from.turn_id,  from.task_id, from.run_id,
-              from.attempt_id, from.trace_id, kUnknownSpan};
+  turn.ids = {from.thread_id, from.turn_id,    from.task_id,
+              from.run_id,    from.attempt_id, from.trace_id};
   turn.status = from.status;
   turn.reason = from.reason;
   turn.source = from.source.value_or("");

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "conversation/messages/turn_digest.h"
 #include "schema/facts.h"
 #include "schema/snapshots.h"
 #include "state/calls.h"
@@ -90,14 +91,14 @@ struct Turn {
   std::optional<schema::Failure> error;
   std::optional<JobItem> item;           // of a job, that the turn is an attempt at
   Sequence catalog = 0;                  // the complete tool.catalog.resolved that applies
-  std::string offered;                   // digest of the tools that the model is offered
-  std::string instructions;              // digest of the instructions that it gets
   std::optional<Work> work;              // other than asking a model about its input
   std::optional<Compaction> compaction;  // in progress
   bool compaction_failed = false;        // it is not repeated within the turn
   bool overflowed = false;               // a provider found its request too long
   Sequence end_sequence = 0;             // of the fact that ended it; 0: none yet
   std::optional<ChannelId> channel;      // that it was submitted over
+  std::optional<bool> trace_sampled;     // by its caller
+  conversation::TurnDigest digest;       // of what its requests consist of
 
   bool operator==(const Turn&) const;
 };
@@ -108,8 +109,8 @@ BOOST_DESCRIBE_STRUCT(Turn, (),
                        resolved, hook, start_hooks, after_hooks, ended_call, answered,
                        stops_refused, message_item, reasoning_item, item_at, model_name, provider,
                        model, fallback, candidates, switched, usage, answer_preview, answer, error,
-                       item, catalog, offered, instructions, work, compaction, compaction_failed,
-                       overflowed, end_sequence, channel))
+                       item, catalog, work, compaction, compaction_failed, overflowed, end_sequence,
+                       channel, trace_sampled, digest))
 
 struct Thread {
   // Defined in session_members.cc, because this large struct is copied in many units.
@@ -155,6 +156,17 @@ BOOST_DESCRIBE_STRUCT(Thread, (),
                        subagent, environment, environment_turn, environment_at, environment_full,
                        told, policy, sent, prefix_broken, omitted_through, context, boundaries,
                        governance, fork, rollback, rollbacks))
+
+// The trace of a turn.
+struct TurnTrace {
+  TurnId turn;
+  TraceId trace;
+  bool joined =
+      true;  // it has a trace, and each of its requests, calls, processes and hooks a span
+
+  bool operator==(const TurnTrace&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TurnTrace, (), (turn, trace, joined))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {
@@ -222,7 +234,9 @@ struct Session {
   Sequence catalog = 0;                        // of the newest complete tool.catalog.resolved
   std::string catalog_digest;
   std::uint64_t catalog_bytes = 0;  // of the tools in it, as the model gets them
-  std::vector<TraceId> traces;      // of the newest kTracesMax turns
+  std::vector<TurnTrace> traces;    // of the newest kTracesMax turns
+  // The newest kStoredTextsMax parts of instructions, as context.resolved names them.
+  std::vector<StoredText> stored_texts;
   std::uint64_t turns = 0;
   std::uint64_t unknown_facts = 0;
   Sequence snapshot = 0;  // sequence of the last stored snapshot
@@ -237,8 +251,8 @@ BOOST_DESCRIBE_STRUCT(Session, (),
                        rested_thread, threads_resting, forked, processes, ended_process, jobs,
                        ended_job, subagents, closed_subagent, channels, closed_channel, new_task,
                        tasks, routing, policy, has_policy, granted, mode, trust_refused, greeted,
-                       server_tools, catalog, catalog_digest, catalog_bytes, traces, turns,
-                       unknown_facts, snapshot, governance))
+                       server_tools, catalog, catalog_digest, catalog_bytes, traces, stored_texts,
+                       turns, unknown_facts, snapshot, governance))
 
 }  // namespace agentrt::state
 
@@ -254,6 +268,10 @@ namespace agentrt::state {
 
 // Applies `fact` to the session. REQUIRES: fact.sequence == session.sequence + 1.
 void fold(Session& session, const schema::Fact& fact);
+
+// Completes a fact that is about to follow the session's last one: gives a model request the digest
+// of what it consists of, which the facts before it determine.
+void complete(const Session& session, schema::Draft& draft);
 
 // The turn that waits for this decision, or nullptr.
 const Turn* turn_waiting_for(const Session& session, const ActionId& action);

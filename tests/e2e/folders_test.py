@@ -205,7 +205,8 @@ class Walls(Case):
             {"type": "text", "text": "look"}, {"type": "file", "path": "secret.txt"}])
         events = self.daemon.wait_turn(turn)
         context = next(e for e in events if e["type"] == "context.resolved")["payload"]
-        self.assertEqual(context["instructionRefs"], [])
+        self.assertEqual([ref["ref"] for ref in context["instructionRefs"]],
+                         ["builtin:system_prompt"])
         given = [ref for ref in context["workspaceRefs"] if "secret" in ref["ref"]]
         self.assertFalse([ref for ref in given if "digest" in ref], context)
 

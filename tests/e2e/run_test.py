@@ -373,7 +373,9 @@ class Told(Case):
         context = next(e["payload"] for e in self.daemon.events("s")
                        if e["type"] == "context.resolved")
         self.assertEqual([ref["ref"] for ref in context["instructionRefs"]],
-                         [f"file:{folder}/AGENTS.md" for folder in (config, repository, inner)])
+                         ["builtin:system_prompt"] +
+                         [f"file:{folder}/AGENTS.md" for folder in (config, repository, inner)] +
+                         ["builtin:skills"])
         self.assertEqual([ref["ref"].rpartition("skills/")[2] for ref in context["workspaceRefs"]],
                          ["deploy/SKILL.md", "test/SKILL.md", "write/SKILL.md"])
         self.assertTrue(all(ref["digest"].startswith("sha256:")

@@ -52,6 +52,12 @@ fs::path repository_of(const fs::path& cwd, const fs::path& home, const Owners& 
   return cwd;
 }
 
+std::size_t size_of(const std::vector<ports::InstructionText>& files) {
+  std::size_t size = 0;
+  for (const ports::InstructionText& file : files) size += file.text.size();
+  return size;
+}
+
 // Adds the instruction file of `folder`, a path below `root`, if it exists and fits.
 void add_instructions(const std::string& root, const fs::path& folder, Links links,
                       const Owners& owners, ports::Instructions& out) {
@@ -62,16 +68,16 @@ void add_instructions(const std::string& root, const fs::path& folder, Links lin
   }
   if (file.what == ContextFile::What::absent) return;
   if (file.what == ContextFile::What::read &&
-      out.text.size() + file.text.size() > kInstructionBytesMax)
+      size_of(out.files) + file.text.size() > kInstructionBytesMax)
     file.ref.reason =
         fmt::format("it exceeds the limit of {} bytes in total", kInstructionBytesMax);
   if (file.ref.reason) {
     out.omitted.push_back(std::move(file.ref));
     return;
   }
-  out.text += fmt::format("[{}]\n{}{}", file.ref.ref.substr(5), file.text,
-                          file.text.ends_with('\n') ? "" : "\n");
-  out.refs.push_back(std::move(file.ref));
+  std::string text = fmt::format("[{}]\n{}{}", file.ref.ref.substr(5), file.text,
+                                 file.text.ends_with('\n') ? "" : "\n");
+  out.files.push_back({std::move(file.ref), std::move(text)});
 }
 
 // Puts the bytes of a file into `out`, as its media type demands, or the reason why not.

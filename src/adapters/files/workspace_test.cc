@@ -101,6 +101,18 @@ TEST_CASE("what is too large, no file or no text is refused in words") {
 
 namespace {
 
+std::vector<schema::ContextRef> refs_of(const ports::Instructions& told) {
+  std::vector<schema::ContextRef> out;
+  for (const ports::InstructionText& file : told.files) out.push_back(file.ref);
+  return out;
+}
+
+std::string text_of(const ports::Instructions& told) {
+  std::string out;
+  for (const ports::InstructionText& file : told.files) out += file.text;
+  return out;
+}
+
 std::vector<std::string> names_of(const std::vector<schema::ContextRef>& refs,
                                   const fs::path& root) {
   std::vector<std::string> names;
@@ -123,14 +135,14 @@ TEST_CASE("AGENTS.md files are a chain from the user's own down to the workspace
   folder.write("repo/a/b/c/AGENTS.md", "deeper than the workspace");
   DiskWorkspace workspace((folder.root / "user").string());
   const auto told = workspace.instructions((folder.root / "repo/a/b").string());
-  CHECK(names_of(told.refs, folder.root) ==
+  CHECK(names_of(refs_of(told), folder.root) ==
         Names{"user/AGENTS.md", "repo/AGENTS.md", "repo/a/b/AGENTS.md"});
   const std::string root = folder.root.string();
-  CHECK(told.text == "[" + root + "/user/AGENTS.md]\nmine\n[" + root + "/repo/AGENTS.md]\ntop\n[" +
-                         root + "/repo/a/b/AGENTS.md]\ndeep\n");
-  CHECK(told.refs[0].digest->starts_with("sha256:"));
+  CHECK(text_of(told) == "[" + root + "/user/AGENTS.md]\nmine\n[" + root +
+                             "/repo/AGENTS.md]\ntop\n[" + root + "/repo/a/b/AGENTS.md]\ndeep\n");
+  CHECK(refs_of(told)[0].digest->starts_with("sha256:"));
   // Without a repository, only the workspace's own file counts.
-  CHECK(DiskWorkspace{}.instructions((folder.root / "work").string()).refs.empty());
+  CHECK(DiskWorkspace{}.instructions((folder.root / "work").string()).files.empty());
 }
 
 TEST_CASE("a folder without AGENTS.md may have CLAUDE.md, under the same rules") {
@@ -144,9 +156,9 @@ TEST_CASE("a folder without AGENTS.md may have CLAUDE.md, under the same rules")
   fs::create_symlink("../../../outside.txt", folder.root / "repo/a/b/CLAUDE.md");
   DiskWorkspace workspace((folder.root / "user").string());
   const auto told = workspace.instructions((folder.root / "repo/a/b").string());
-  CHECK(names_of(told.refs, folder.root) ==
+  CHECK(names_of(refs_of(told), folder.root) ==
         Names{"user/CLAUDE.md", "repo/AGENTS.md", "repo/a/CLAUDE.md"});
-  CHECK_FALSE(told.text.contains("not read"));
+  CHECK_FALSE(text_of(told).contains("not read"));
   REQUIRE(told.omitted.size() == 1);
   CHECK(told.omitted[0].reason == "it is a symbolic link that leads out of the workspace");
 }
@@ -157,7 +169,7 @@ TEST_CASE("an AGENTS.md that leads out of its repository or is too large is not 
   fs::create_symlink("../../outside.txt", folder.root / "work/sub/AGENTS.md");
   folder.write("work/AGENTS.md", std::string(kInstructionBytesMax + 1, 'x'));
   const auto told = DiskWorkspace{}.instructions((folder.root / "work/sub").string());
-  CHECK(told.text.empty());
+  CHECK(text_of(told).empty());
   REQUIRE(told.omitted.size() == 2);
   CHECK(told.omitted[0].reason == "it is larger than 262144 bytes");
   CHECK(told.omitted[1].reason == "it is a symbolic link that leads out of the workspace");
@@ -165,7 +177,7 @@ TEST_CASE("an AGENTS.md that leads out of its repository or is too large is not 
   folder.write("work/AGENTS.md", "all");
   fs::remove(folder.root / "work/sub/AGENTS.md");
   fs::create_symlink("../AGENTS.md", folder.root / "work/sub/AGENTS.md");
-  CHECK(DiskWorkspace{}.instructions((folder.root / "work/sub").string()).refs.size() == 2);
+  CHECK(DiskWorkspace{}.instructions((folder.root / "work/sub").string()).files.size() == 2);
 }
 
 TEST_CASE("the root of a repository is looked for so far up and no further") {
@@ -175,8 +187,8 @@ TEST_CASE("the root of a repository is looked for so far up and no further") {
   fs::path deep = folder.root;
   for (std::size_t i = 1; i < kChainFoldersMax; ++i) deep /= "d";
   fs::create_directories(deep / "e");
-  CHECK(DiskWorkspace{}.instructions(deep.string()).refs.size() == 1);
-  CHECK(DiskWorkspace{}.instructions((deep / "e").string()).refs.empty());
+  CHECK(DiskWorkspace{}.instructions(deep.string()).files.size() == 1);
+  CHECK(DiskWorkspace{}.instructions((deep / "e").string()).files.empty());
 }
 
 TEST_CASE("a repository is looked for up to the home folder and not above it") {
@@ -190,7 +202,7 @@ TEST_CASE("a repository is looked for up to the home folder and not above it") {
   folder.write("home/repo/AGENTS.md", "repo");
   DiskWorkspace workspace({}, (folder.root / "home").string());
   const auto told = [&](const char* cwd) {
-    return names_of(workspace.instructions((folder.root / cwd).string()).refs, folder.root);
+    return names_of(refs_of(workspace.instructions((folder.root / cwd).string())), folder.root);
   };
   CHECK(told("home/project/sub") == Names{"home/project/sub/AGENTS.md"});
   CHECK(told("home/repo/sub") == Names{"home/repo/AGENTS.md"});
@@ -216,12 +228,12 @@ TEST_CASE("what another user put above the workspace is not told") {
   const auto told = [&] {
     return DiskWorkspace{}.instructions((folder.root / "repo/a/b").string());
   };
-  CHECK(names_of(told().refs, folder.root) == Names{"repo/AGENTS.md", "repo/a/b/AGENTS.md"});
+  CHECK(names_of(refs_of(told()), folder.root) == Names{"repo/AGENTS.md", "repo/a/b/AGENTS.md"});
   CHECK(names_of(told().omitted, folder.root) == Names{"repo/a/AGENTS.md"});
   CHECK(told().omitted[0].reason == "it belongs to another user");
   // A repository that another user created around the workspace does not count either.
   give("repo/.git", kBob);
-  CHECK(names_of(told().refs, folder.root) == Names{"repo/a/b/AGENTS.md"});
+  CHECK(names_of(refs_of(told()), folder.root) == Names{"repo/a/b/AGENTS.md"});
 }
 
 TEST_CASE("AGENTS.md files have one limit together") {
@@ -230,7 +242,7 @@ TEST_CASE("AGENTS.md files have one limit together") {
   folder.write("work/AGENTS.md", std::string(kInstructionBytesMax - 1'000, 'x'));
   folder.write("work/sub/AGENTS.md", std::string(1'000, 'y'));
   const auto told = DiskWorkspace{}.instructions((folder.root / "work/sub").string());
-  CHECK(names_of(told.refs, folder.root) == Names{"work/AGENTS.md"});
+  CHECK(names_of(refs_of(told), folder.root) == Names{"work/AGENTS.md"});
   CHECK(names_of(told.omitted, folder.root) == Names{"work/sub/AGENTS.md"});
 }
 

@@ -61,7 +61,7 @@ class FakeSink final : public ports::CommandSink {
       out += R"(,"principal":)";
       schema::write_string(out, caller.principal);
       if (caller.request) out += R"(,"request":")" + caller.request.text() + "\"";
-      if (caller.trace) out += R"(,"trace":")" + caller.trace->text() + "\"";
+      if (caller.trace) out += R"(,"trace":")" + caller.trace->trace.text() + "\"";
       out += R"(,"params":)" + schema::canonical_params(command) + "}";
       reply_to(std::move(out));
     });

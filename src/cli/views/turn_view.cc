@@ -171,7 +171,7 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
 
 void TurnView::show_context(const ContextResolved& context) {
   for (const ContextRef& ref : context.instruction_refs)
-    page_.note("instructions " + ref.ref, Paint::dim);
+    if (ref.ref.starts_with("file:")) page_.note("instructions " + ref.ref, Paint::dim);
   for (const ContextRef& ref : context.missing)
     page_.note(fmt::format("not used: {}: {}", ref.ref, ref.reason.value_or("missing")),
                Paint::yellow);

@@ -26,7 +26,7 @@ constexpr std::string_view kWork = "compaction";
 
 void request_summary(Facts& facts, const Turn& turn, const Inputs& inputs, FreshIds& ids,
                      const state::Compaction& compaction) {
-  facts.add(ModelScope{facts.of(turn.ids), ids.next<ModelRequestId>(), ids.next_span()},
+  facts.add(ModelScope{facts.of(turn.ids), ids.next<ModelRequestId>()},
             ModelRequested{.provider = compaction.provider,
                            .model = compaction.model,
                            .model_name = compaction.model_name,
@@ -119,7 +119,9 @@ Decided compaction_planned(const Session& view, const ReportCompactionPlanned& r
                                                   .covers_through = report.covers_through,
                                                   .tokens_before = report.tokens_before,
                                                   .pieces = report.pieces,
-                                                  .omitted_bytes = present(report.omitted_bytes)});
+                                                  .omitted_bytes = present(report.omitted_bytes),
+                                                  .piece_digests = report.piece_digests,
+                                                  .window_tokens = report.window_tokens});
   if (report.omitted_bytes > 0)
     facts.add(
         facts.of(turn.ids),
@@ -147,7 +149,7 @@ Decided summary_written(const Session& view, const Thread& thread,
                         const ReportModelCompleted& report, Inputs inputs) {
   const Turn& turn = *thread.active;
   Facts facts{view, inputs};
-  const ModelScope scope{facts.of(turn.ids), turn.call->id, turn.call->span};
+  const ModelScope scope{facts.of(turn.ids), turn.call->id};
   // No tools are offered for a summary, so calls of tools are dropped.
   const bool calls = report.stop_reason == StopReason::tool_use;
   ModelCompleted completed{.tool_calls = {},
@@ -157,6 +159,7 @@ Decided summary_written(const Session& view, const Thread& thread,
                            .model = turn.call->model,
                            .duration_ms = inputs.since(turn.call->at)};
   completed.purpose = std::string(kPurpose);
+  completed.first_token_ms = report.first_token_ms;
   if (report.whole_text) {
     add_output(facts, scope, *report.whole_text, inputs, KeptFor::session);
     completed.preview = report.text;
@@ -284,6 +287,7 @@ Decided compact_thread(const Session& view, const CompactThread& command, Inputs
                           .source = "system",
                           .work = std::string(kWork),
                           .instructions = command.instructions};
+  name_caller(submitted, inputs.trace);
   if (thread->last) submitted.options.model = thread->last->options.model;
   if (queued) submitted.position = position;
   facts.add(facts.of(turn), std::move(submitted));

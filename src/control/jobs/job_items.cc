@@ -66,7 +66,6 @@ class Starter {
                        .run = inputs_.ids.next<RunId>(),
                        .attempt = inputs_.ids.next<AttemptId>(),
                        .trace = inputs_.ids.next_trace(),
-                       .span = inputs_.ids.next_span(),
                        .job = record.ids.job,
                        .job_item = at.id};
     TurnSubmitted submitted{.status = Status::accepted,
@@ -83,7 +82,7 @@ class Starter {
     const bool command = record.runner.kind == RunnerKind::command;
     if (command) started.tool_call_id = inputs_.ids.next<ToolCallId>();
     facts_.add(JobItemScope{facts_.of(turn)}, std::move(started));
-    facts_.add(facts_.of(turn), TurnStarted{.boot_id = inputs_.boot});
+    facts_.add(facts_.of(turn), TurnStarted{.boot_id = inputs_.boot, .queued_ms = 0});
     if (!job_.permission)
       facts_.add(facts_.of(turn),
                  RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Preparing"});
@@ -156,7 +155,10 @@ void add_end(Facts& facts, const state::Job& job, const JobCounts& counts,
   const JobScope scope{inputs.session, job.record.ids};
   const TaskScope task = scope.of_attempt();
   if (!error) {
-    facts.add(scope.of_attempt(), TaskAttemptCompleted{});
+    facts.add(
+        scope.of_attempt(),
+        TaskAttemptCompleted{
+            .summary = {}, .output_refs = {}, .duration_ms = facts.since(job.record.started_at)});
     facts.add(scope, JobCompleted{counts});
     return facts.task_completes(task);
   }
@@ -165,7 +167,10 @@ void add_end(Facts& facts, const state::Job& job, const JobCounts& counts,
                         : end != TaskEnd::as_error ? Status::timed_out
                                                    : Status::failed;
   if (job.record.status != JobStatus::queued)
-    facts.add(scope.of_attempt(), TaskAttemptFailed{.status = status, .error = *error});
+    facts.add(
+        scope.of_attempt(),
+        TaskAttemptFailed{
+            .status = status, .error = *error, .duration_ms = facts.since(job.record.started_at)});
   if (cancelled) {
     facts.add(scope, JobCancelled{.reason = error->message, .counts = counts});
     return facts.task_cancels(task, error->message);

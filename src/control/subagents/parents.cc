@@ -246,7 +246,9 @@ std::optional<std::string> wait_result(const Session& view, const ThreadId& thre
 
 void end_agent_call(Facts& facts, const ToolScope& scope, const state::ToolCall& call,
                     std::string result) {
-  facts.add(scope, ToolResult{.preview = result, .duration_ms = facts.ran_ms(call)});
+  facts.add(
+      scope,
+      ToolResult{.preview = result, .duration_ms = facts.ran_ms(call), .tool_name = call.tool});
   facts.add(scope, ItemCompleted{.kind = item_of(call.tool), .preview = std::move(result)});
 }
 

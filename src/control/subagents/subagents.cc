@@ -139,15 +139,33 @@ std::string preview_of(const std::vector<InputPart>& input) {
   return std::string(utf8_prefix(objective_of(input), kInputPreviewMax));
 }
 
-TurnIds fresh_turn(const ThreadId& thread, FreshIds& ids, const Inputs& inputs) {
+// The caller of a delegation, in whose trace the subagent's turn continues.
+struct Tracing {
+  std::optional<TraceId> trace;
+  std::optional<SpanId> parent;
+  std::optional<bool> sampled;
+};
+
+// A turn delegates by its first call.
+Tracing tracing_of(const Session& view, const ThreadId& parent, Delegator delegator,
+                   const Inputs& inputs) {
+  const Thread* thread = find_thread(view, parent);
+  if (delegator == Delegator::turn && thread && thread->active && !thread->active->tools.empty())
+    return {thread->active->ids.trace,
+            span_of(view.id, kCallSpan, thread->active->tools.front().id.text()),
+            thread->active->trace_sampled};
+  if (!inputs.trace) return {};
+  return {inputs.trace->trace, inputs.trace->parent, inputs.trace->sampled};
+}
+
+TurnIds fresh_turn(const ThreadId& thread, const Tracing& tracing, FreshIds& ids) {
   TurnIds turn;
   turn.thread = thread;
   turn.turn = ids.next<TurnId>();
   turn.task = ids.next<TaskId>();
   turn.run = ids.next<RunId>();
   turn.attempt = ids.next<AttemptId>();
-  turn.trace = inputs.trace ? *inputs.trace : ids.next_trace();
-  turn.span = ids.next_span();
+  turn.trace = tracing.trace ? *tracing.trace : ids.next_trace();
   return turn;
 }
 
@@ -179,13 +197,16 @@ void create_task(Facts& facts, const TurnIds& turn, const std::vector<InputPart>
 
 // Records the turn of a delegation; the caller starts or queues it.
 void submit(Facts& facts, const TurnIds& turn, const std::vector<InputPart>& input,
-            const TurnOptions& options, std::optional<std::uint64_t> position) {
+            const TurnOptions& options, const Tracing& tracing,
+            std::optional<std::uint64_t> position) {
   TurnSubmitted submitted;
   submitted.status = position ? Status::queued : Status::accepted;
   submitted.input = input;
   submitted.source = std::string(kSource);
   submitted.options = options;
   submitted.position = position;
+  submitted.parent_span_id = tracing.parent;
+  submitted.trace_sampled = tracing.sampled;
   facts.add(facts.of(turn), std::move(submitted));
 }
 
@@ -292,7 +313,8 @@ Delegation spawn(Facts& facts, const Session& view, const Thread& parent, const 
                  Delegator delegator, FreshIds& ids, const Inputs& inputs) {
   make_room(facts, view, *inputs.settings);
   const SubagentId id = wanted.id ? *wanted.id : ids.next<SubagentId>();
-  TurnIds turn = fresh_turn(ids.next<ThreadId>(), ids, inputs);
+  const Tracing tracing = tracing_of(view, parent.id, delegator, inputs);
+  TurnIds turn = fresh_turn(ids.next<ThreadId>(), tracing, ids);
   if (wanted.task) turn.task = wanted.task->task_id;
   const std::vector<InputPart> input{{InputKind::text, wanted.prompt, {}, {}}};
   facts.add(facts.of(turn.thread), ThreadStarted{});
@@ -300,7 +322,7 @@ Delegation spawn(Facts& facts, const Session& view, const Thread& parent, const 
     next_attempt(facts, *wanted.task, turn, false);
   else
     create_task(facts, turn, input, false, delegating_task(view, parent.id, delegator, inputs));
-  submit(facts, turn, input, options_of(parent, wanted, delegator), std::nullopt);
+  submit(facts, turn, input, options_of(parent, wanted, delegator), tracing, std::nullopt);
   delegate(facts, view, parent.id, turn, id, delegator);
   SubagentSpawned spawned;
   spawned.child_thread_id = turn.thread;
@@ -369,7 +391,8 @@ Attempt delegate_more(Facts& facts, const Session& view, const Subagent& subagen
                       const NewSubagent& given, const std::vector<InputPart>& input,
                       const state::Task* task, Delegator delegator, FreshIds& ids,
                       const Inputs& inputs) {
-  TurnIds turn = fresh_turn(subagent.thread, ids, inputs);
+  const Tracing tracing = tracing_of(view, subagent.parent, delegator, inputs);
+  TurnIds turn = fresh_turn(subagent.thread, tracing, ids);
   std::optional<std::uint64_t> position;
   if (subagent.open > 0) position = subagent.open;  // one runs, the others wait
   if (!task) {
@@ -383,7 +406,8 @@ Attempt delegate_more(Facts& facts, const Session& view, const Subagent& subagen
                            .worker = TaskWorker{WorkerKind::turn, subagent.thread, {}, {}}});
   }
   const Thread* parent = find_thread(view, subagent.parent);
-  submit(facts, turn, input, options_of(parent ? *parent : Thread{}, given, delegator), position);
+  submit(facts, turn, input, options_of(parent ? *parent : Thread{}, given, delegator), tracing,
+         position);
   delegate(facts, view, subagent.parent, turn, subagent.id, delegator);
   SubagentInput given_input;
   given_input.child_thread_id = subagent.thread;

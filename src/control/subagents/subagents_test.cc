@@ -53,7 +53,7 @@ state::Session asking(state::Session view) {
                                       .selected_model = "m",
                                       .selected_name = "main",
                                       .candidate_count = 1}}});
-  add({ModelScope{scope, ModelRequestId{"mreq_child"}, SpanId{"00000000000000aa"}},
+  add({ModelScope{scope, ModelRequestId{"mreq_child"}},
        ModelRequested{.model_name = "main", .number = 1, .boot_id = state::kBoot}});
   return view;
 }

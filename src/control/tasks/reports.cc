@@ -46,7 +46,9 @@ void time_out(Facts& facts, const Session& view, const Task& task, bool whole_ta
   const Failure error{Category::timeout, reason, true};
   if (const state::TaskAttempt* attempt = open_attempt(task))
     facts.add(AttemptScope{scope, attempt->run_id, attempt->attempt_id},
-              TaskAttemptFailed{.status = Status::timed_out, .error = error});
+              TaskAttemptFailed{.status = Status::timed_out,
+                                .error = error,
+                                .duration_ms = facts.since(attempt->started_at)});
   if (whole_task) return facts.add(scope, TaskTimedOut{.reason = "deadline"});
   facts.task_fails(scope, error, TaskStatus::timed_out);
 }
@@ -72,7 +74,8 @@ void give_up_worker(Facts& facts, const Task& task, const Inputs& inputs) {
     facts.add(AttemptScope{scope, attempt->run_id, attempt->attempt_id},
               TaskAttemptFailed{
                   .status = Status::lost,
-                  .error = {Category::lost, "the worker did not confirm the cancellation", false}});
+                  .error = {Category::lost, "the worker did not confirm the cancellation", false},
+                  .duration_ms = facts.since(attempt->started_at)});
   facts.task_cancels(scope, task.status_reason.value_or("cancelled"));
 }
 
@@ -156,8 +159,10 @@ Decided task_silent(const Session& view, const ReportTaskSilent& report, Inputs 
                       fmt::format("the worker has not reported for {} ms", interval), false};
   const TaskScope scope{inputs.session, task->task_id};
   Facts facts{view, inputs};
-  facts.add(AttemptScope{scope, attempt->run_id, attempt->attempt_id},
-            TaskAttemptFailed{.status = Status::lost, .error = error});
+  facts.add(
+      AttemptScope{scope, attempt->run_id, attempt->attempt_id},
+      TaskAttemptFailed{
+          .status = Status::lost, .error = error, .duration_ms = facts.since(attempt->started_at)});
   facts.task_fails(scope, error, TaskStatus::lost);
   return accept(facts);
 }

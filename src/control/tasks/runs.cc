@@ -228,9 +228,10 @@ Decided complete_task(const Session& view, const CompleteTask& command, Inputs i
   Facts facts{view, inputs};
   const auto end_attempt = [&] {
     if (const state::TaskAttempt* attempt = open_attempt(task))
-      facts.add(
-          AttemptScope{scope, attempt->run_id, attempt->attempt_id},
-          TaskAttemptCompleted{.summary = command.summary, .output_refs = command.output_refs});
+      facts.add(AttemptScope{scope, attempt->run_id, attempt->attempt_id},
+                TaskAttemptCompleted{.summary = command.summary,
+                                     .output_refs = command.output_refs,
+                                     .duration_ms = facts.since(attempt->started_at)});
   };
   if (task.status == TaskStatus::cancelling) {
     end_attempt();
@@ -270,7 +271,8 @@ Decided fail_task(const Session& view, const FailTask& command, Inputs inputs) {
   Facts facts{view, inputs};
   facts.add(AttemptScope{scope, attempt.run_id, attempt.attempt_id},
             TaskAttemptFailed{.status = cancels ? Status::cancelled : Status::failed,
-                              .error = command.error});
+                              .error = command.error,
+                              .duration_ms = facts.since(attempt.started_at)});
   facts.task_fails(scope, command.error);
   TaskReply reply = reply_of(view, task.task_id, TaskStatus::failed);
   if (cancels) {

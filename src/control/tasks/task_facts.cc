@@ -401,8 +401,7 @@ Result<Run> start_turn(Facts& facts, const Session& view, const Task& task,
                      .task = task.task_id,
                      .run = inputs.ids.next<RunId>(),
                      .attempt = inputs.ids.next<AttemptId>(),
-                     .trace = inputs.trace ? *inputs.trace : inputs.ids.next_trace(),
-                     .span = inputs.ids.next_span()};
+                     .trace = trace_of(inputs, inputs.ids)};
   if (!thread) facts.add(facts.of(id), ThreadStarted{});
   if (queued)
     facts.add(TaskScope{inputs.session, task.task_id},
@@ -411,6 +410,7 @@ Result<Run> start_turn(Facts& facts, const Session& view, const Task& task,
                           .input = {{InputKind::text, task.objective, {}}},
                           .source = "task",
                           .options = options_of(task)};
+  name_caller(submitted, inputs.trace);
   const std::uint64_t position = queued ? thread->queue.size() + 1 : 0;
   if (queued) submitted.position = position;
   facts.add(facts.of(turn), std::move(submitted));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conversation/history/lineage.h"
+#include "conversation/messages/turn_digest.h"
 
 namespace agentrt::conversation {
 namespace {
@@ -161,6 +162,7 @@ void put_past(const Past& past, const ports::HistoryQuery& query, ports::History
     if (past[i]->question) window.questions.push_back(window.messages.size() + *past[i]->question);
     std::ranges::copy(past[i]->messages, std::back_inserter(window.messages));
     window.bytes += past[i]->bytes;
+    window.history_digest = extended(window.history_digest, past[i]->digest());
   }
   if (first == past.size()) return;
   HistoryWindowLoaded loaded;
@@ -187,6 +189,7 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const ports::Hi
   if (!query.alone) {
     if (auto continuation = found.conversation->continuation()) {
       window.bytes += size_of(*continuation);
+      window.history_digest = extended({}, digest_of(*continuation));
       window.messages.push_back(*std::move(continuation));
     }
     put_past(found.conversation->past(), query, window);

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "conversation/history/conversation.h"
+#include "conversation/messages/conversation.h"
 
 namespace agentrt::conversation {
 

@@ -1,5 +1,5 @@
 // conversation/history/turn_messages_test.cc: tests the conversion of a turn's facts to messages.
-#include "conversation/history/turn_messages.h"
+#include "conversation/messages/turn_messages.h"
 
 #include <doctest/doctest.h>
 
@@ -222,8 +222,8 @@ TEST_CASE("what hooks add stands behind the results, and an output they replaced
   hook.updated_tool_output = "cleaned";
   hook.block = true;
   hook.reason = "too loud";
-  given.fact(tool_scope("1", "a"), HookStarted{.hook_run_id = "hook_1"});
-  given.fact(tool_scope("1", "a"), hook);
+  given.fact(HookScope{tool_scope("1", "a"), "hook_1"}, HookStarted{.hook_run_id = "hook_1"});
+  given.fact(HookScope{tool_scope("1", "a"), "hook_1"}, hook);
   HistoryDesk desk{given};
   const Lines lines = told(so_far(desk.window("1")));
   REQUIRE(lines.size() == 6);

@@ -38,7 +38,8 @@ Result<std::string> evidence_summary(const Source& source) {
   model.replay_refs = absent(Honesty::not_applicable, "this version exports no replay cases");
   model.review_refs = absent(Honesty::not_applicable, "this version exports no reviews");
   model.notes = absent(Honesty::not_applicable, "this version records no notes");
-  model.trace_ids.assign(source.view.traces.rbegin(), source.view.traces.rend());
+  for (auto turn = source.view.traces.rbegin(); turn != source.view.traces.rend(); ++turn)
+    model.trace_ids.push_back(turn->trace);
   std::vector<const state::Turn*> last;
   for (const auto& [id, thread] : source.view.threads)
     if (includes(source, id) && thread.last) last.push_back(&*thread.last);

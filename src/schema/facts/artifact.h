@@ -21,11 +21,12 @@ struct ArtifactChanged {
   std::optional<std::uint64_t> lines_removed;
   // The old content, where the diff and the new content do not give it.
   std::optional<std::string> previous_ref = {};
+  std::optional<std::int64_t> duration_ms = {};  // of the call that made the change
 
   bool operator==(const ArtifactChanged&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ArtifactChanged, (),
                       (change, path, read_ref, version_id, previous_id, preview_ref, diff_ref,
-                       lines_added, lines_removed, previous_ref))
+                       lines_added, lines_removed, previous_ref, duration_ms))
 
 }  // namespace agentrt::schema

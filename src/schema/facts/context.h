@@ -9,17 +9,21 @@
 namespace agentrt::schema {
 
 struct ContextRef {
-  std::string ref;  // file:PATH
+  std::string ref;  // file:PATH, output:REF; of a text of the runtime itself builtin:NAME
   std::optional<std::string> digest;
   std::optional<std::uint64_t> size;
   std::optional<std::string> reason;  // why it was omitted or is missing
-  // Of a file of the input: the stored copy, which this and all later requests send.
+  // The stored bytes that the model gets, as long as the session exists: the copy of a file of the
+  // input, or a part of the instructions. The instructions are the parts of instruction_refs, in
+  // order.
   std::optional<std::string> output_ref = {};
-  std::optional<std::string> media_type = {};  // of an image or document; absent: sent as text
+  std::optional<std::string> media_type = {};     // of an image or document; absent: sent as text
+  std::optional<std::string> output_digest = {};  // of the bytes of output_ref, in instruction_refs
 
   bool operator==(const ContextRef&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ContextRef, (), (ref, digest, size, reason, output_ref, media_type))
+BOOST_DESCRIBE_STRUCT(ContextRef, (),
+                      (ref, digest, size, reason, output_ref, media_type, output_digest))
 
 // How much of the model's context window the turn's first request uses, in tokens.
 struct ContextTokens {
@@ -62,13 +66,18 @@ struct ContextResolved {
   std::optional<std::string> instructions_digest = {};  // of the system prompt with instructions
   // Turns that ended at or before this sequence are not sent, because they do not fit.
   std::optional<Sequence> omitted_through = {};
+  // Digests of the messages before those of the turn, and of the turn's input (docs/replay.md). A
+  // turn that was answered before it was prepared again keeps that of its input.
+  std::optional<std::string> history_digest = {};
+  std::optional<std::string> input_digest = {};
+  std::optional<std::string> home = {};  // what ~ in permission rules stands for
 
   bool operator==(const ContextResolved&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ContextResolved, (),
                       (cwd, instruction_refs, workspace_refs, memory_refs, omitted, missing,
                        environment, surroundings, message, tokens, prefix, instructions_digest,
-                       omitted_through))
+                       omitted_through, history_digest, input_digest, home))
 
 // Appended when a turn is prepared, and again within the turn when an MCP server that was still
 // starting is ready. The newest one applies. If it equals the last complete one of the session, it

@@ -20,12 +20,15 @@ struct CompactionStarted {
   std::optional<std::uint64_t> pieces = {};  // requests that write the summary, one after the other
   // The oldest text that does not fit into the pieces, in bytes: the summary does not contain it.
   std::optional<std::uint64_t> omitted_bytes = {};
+  // Of each of them, without the summary so far (docs/replay.md).
+  std::optional<std::vector<std::string>> piece_digests = {};
+  std::optional<std::uint64_t> window_tokens = {};  // that the pieces were made for
 
   bool operator==(const CompactionStarted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(CompactionStarted, (),
                       (trigger, affected_turns, affected_turn_count, covers_through, tokens_before,
-                       pieces, omitted_bytes))
+                       pieces, omitted_bytes, piece_digests, window_tokens))
 
 // Compaction never drops an open action. Later requests contain the continuation instead of the
 // covered part.

@@ -10,7 +10,7 @@ namespace agentrt::schema {
 
 struct HookStarted {
   static constexpr std::string_view kType = "hook.started";
-  using Scope = TurnScope;
+  using Scope = HookScope;
   HookPoint point = HookPoint::pre_tool_use;
   std::optional<std::string> hook_run_id;  // distinguishes runs at the same point
   std::optional<std::string> command;
@@ -23,7 +23,7 @@ BOOST_DESCRIBE_STRUCT(HookStarted, (), (point, hook_run_id, command, index, boot
 
 struct HookCompleted {
   static constexpr std::string_view kType = "hook.completed";
-  using Scope = TurnScope;
+  using Scope = HookScope;
   HookPoint point = HookPoint::pre_tool_use;
   std::optional<std::string> hook_run_id;
   std::optional<bool> continue_;
@@ -51,7 +51,7 @@ BOOST_DESCRIBE_STRUCT(HookCompleted, (),
 // Records how the failure was handled: `closed` blocks, `open` continues with a warning.
 struct HookFailed {
   static constexpr std::string_view kType = "hook.failed";
-  using Scope = TurnScope;
+  using Scope = HookScope;
   HookPoint point = HookPoint::pre_tool_use;
   std::optional<std::string> hook_run_id;
   std::optional<Failure> error;

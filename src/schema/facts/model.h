@@ -35,11 +35,15 @@ struct ModelRequested {
   std::uint64_t number = 1;  // of the request within its turn, from 1
   BootId boot_id;
   std::optional<std::string> purpose = {};  // compaction; absent: an answer for the turn
+  // Of the request, independent of the provider (docs/replay.md). Absent: an earlier version
+  // prepared the turn.
+  std::optional<std::string> request_digest = {};
 
   bool operator==(const ModelRequested&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelRequested, (),
-                      (provider, model, model_name, request_ref, number, boot_id, purpose))
+                      (provider, model, model_name, request_ref, number, boot_id, purpose,
+                       request_digest))
 
 struct ModelDelta {
   static constexpr std::string_view kType = "model.delta";
@@ -70,12 +74,15 @@ struct ModelCompleted {
   // Opaque provider data that must be sent back with the results of the calls.
   std::optional<Json> provider_state;
   std::optional<std::string> purpose = {};  // as in model.requested
+  // From the start of the request to its first text, reasoning or call.
+  std::optional<std::int64_t> first_token_ms = {};
 
   bool operator==(const ModelCompleted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelCompleted, (),
                       (text, preview, output_ref, tool_calls, stop_reason, usage, provider, model,
-                       duration_ms, raw_request_ref, raw_response_ref, provider_state, purpose))
+                       duration_ms, raw_request_ref, raw_response_ref, provider_state, purpose,
+                       first_token_ms))
 
 // When the turn will retry the request; absent if it will not.
 struct ModelRetry {
@@ -100,12 +107,13 @@ struct ModelFailed {
   std::optional<std::string> raw_request_ref;
   std::optional<std::string> raw_response_ref;
   std::optional<FaultCause> cause = {};  // absent: the runtime or a crash ended the request
+  std::optional<std::int64_t> first_token_ms = {};  // absent: nothing had arrived
 
   bool operator==(const ModelFailed&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelFailed, (),
                       (error, provider_status, ended_by_provider, retry, provider, model,
-                       duration_ms, raw_request_ref, raw_response_ref, cause))
+                       duration_ms, raw_request_ref, raw_response_ref, cause, first_token_ms))
 
 struct ReasoningDelta {
   static constexpr std::string_view kType = "reasoning.delta";

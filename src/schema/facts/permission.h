@@ -131,12 +131,14 @@ struct ActionResolved {
   std::optional<std::string> rule = {};  // that the answer stored, for longer than once
   std::optional<std::string> reason;
   std::optional<Json> payload;
-  std::optional<std::string> answered_by;  // the principal who answered
+  std::optional<std::string> answered_by;        // the principal who answered
+  std::optional<std::int64_t> duration_ms = {};  // since action.required
 
   bool operator==(const ActionResolved&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ActionResolved, (),
-                      (decision, decision_source, scope, rule, reason, payload, answered_by))
+                      (decision, decision_source, scope, rule, reason, payload, answered_by,
+                       duration_ms))
 
 // The sandbox of a process as the kernel enforces it.
 struct SandboxApplied {

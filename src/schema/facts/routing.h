@@ -53,11 +53,15 @@ struct RoutingCandidatesResolved {
   std::vector<ExcludedCandidate> excluded;
   std::vector<std::string> hard_constraints;
   std::vector<std::string> preferences;
+  // Of the configuration, without what the turn names: inputs of the decision that follows.
+  std::optional<std::string> default_model = {};
+  std::optional<std::vector<std::string>> fallback = {};
 
   bool operator==(const RoutingCandidatesResolved&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RoutingCandidatesResolved, (),
-                      (candidate_count, candidates, excluded, hard_constraints, preferences))
+                      (candidate_count, candidates, excluded, hard_constraints, preferences,
+                       default_model, fallback))
 
 // The members common to all routing outcomes; each of three fact types carries them.
 struct RoutingOutcome {

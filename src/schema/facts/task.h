@@ -122,19 +122,21 @@ struct TaskAttemptCompleted {
   Status status = Status::completed;
   std::optional<std::string> summary;
   std::optional<std::vector<std::string>> output_refs;
+  std::optional<std::int64_t> duration_ms = {};  // since task.attempt.started
 
   bool operator==(const TaskAttemptCompleted&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(TaskAttemptCompleted, (), (status, summary, output_refs))
+BOOST_DESCRIBE_STRUCT(TaskAttemptCompleted, (), (status, summary, output_refs, duration_ms))
 
 struct TaskAttemptFailed {
   static constexpr std::string_view kType = "task.attempt.failed";
   using Scope = AttemptScope;
   Status status = Status::failed;  // failed, cancelled, timed_out or lost
   Failure error;
+  std::optional<std::int64_t> duration_ms = {};  // absent: the attempt had not started
 
   bool operator==(const TaskAttemptFailed&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(TaskAttemptFailed, (), (status, error))
+BOOST_DESCRIBE_STRUCT(TaskAttemptFailed, (), (status, error, duration_ms))
 
 }  // namespace agentrt::schema

@@ -61,12 +61,13 @@ struct ToolResult {
   std::optional<std::vector<std::string>> artifact_refs;
   bool is_error = false;
   std::int64_t duration_ms = 0;
+  std::optional<std::string> tool_name = {};
 
   bool operator==(const ToolResult&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ToolResult, (),
                       (preview, output_ref, structured_content_ref, artifact_refs, is_error,
-                       duration_ms))
+                       duration_ms, tool_name))
 
 // The tool returned no result.
 struct ToolFailed {
@@ -78,9 +79,11 @@ struct ToolFailed {
   // The output that a command printed before it failed.
   std::optional<std::string> preview;
   std::optional<std::vector<std::string>> output_refs;
+  std::optional<std::string> tool_name = {};
 
   bool operator==(const ToolFailed&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ToolFailed, (), (error, error_ref, duration_ms, preview, output_refs))
+BOOST_DESCRIBE_STRUCT(ToolFailed, (),
+                      (error, error_ref, duration_ms, preview, output_refs, tool_name))
 
 }  // namespace agentrt::schema

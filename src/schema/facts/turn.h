@@ -22,22 +22,27 @@ struct TurnSubmitted {
   std::optional<std::string> work = {};
   std::optional<std::string> instructions = {};  // for that work
   std::optional<RestoreRange> restore = {};      // the range whose file changes it undoes
+  // The caller's span, from its traceparent, or that of the call that started the turn; and whether
+  // the caller records its trace. Absent: the turn begins its trace.
+  std::optional<SpanId> parent_span_id = {};
+  std::optional<bool> trace_sampled = {};
 
   bool operator==(const TurnSubmitted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TurnSubmitted, (),
                       (status, input, source, options, metadata, position, params_hash, input_ref,
-                       work, instructions, restore))
+                       work, instructions, restore, parent_span_id, trace_sampled))
 
 struct TurnStarted {
   static constexpr std::string_view kType = "turn.started";
   using Scope = TurnScope;
   Status status = Status::running;
-  BootId boot_id;  // the runtime that started it
+  BootId boot_id;                              // the runtime that started it
+  std::optional<std::int64_t> queued_ms = {};  // since it was submitted
 
   bool operator==(const TurnStarted&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(TurnStarted, (), (status, boot_id))
+BOOST_DESCRIBE_STRUCT(TurnStarted, (), (status, boot_id, queued_ms))
 
 struct TurnCompleted {
   static constexpr std::string_view kType = "turn.completed";

@@ -68,8 +68,7 @@ Scope scope() {
   const TaskScope task{session, TaskId{"task_1"}};
   const TurnScope turn{
       session, TurnIds{ThreadId{"thread_1"}, TurnId{"turn_1"}, TaskId{"task_1"}, RunId{"run_1"},
-                       AttemptId{"attempt_1"}, TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"},
-                       SpanId{"00f067aa0ba902b7"}}};
+                       AttemptId{"attempt_1"}, TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"}}};
   if constexpr (std::is_same_v<Scope, SessionScope>)
     return SessionScope{session};
   else if constexpr (std::is_same_v<Scope, ThreadScope>)
@@ -87,7 +86,7 @@ Scope scope() {
     return JobItemScope{TurnScope{
         session, TurnIds{ThreadId{"thread_1"}, TurnId{"turn_1"}, TaskId{"task_1"}, RunId{"run_1"},
                          AttemptId{"attempt_1"}, TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"},
-                         SpanId{"00f067aa0ba902b7"}, JobId{"job_1"}, JobItemId{"item_1"}}}};
+                         JobId{"job_1"}, JobItemId{"item_1"}}}};
   else if constexpr (std::is_same_v<Scope, StepScope>)
     return StepScope{turn, StepId{"step_1"}};
   else if constexpr (std::is_same_v<Scope, ToolScope>)
@@ -108,8 +107,10 @@ Scope scope() {
     return ChannelActionScope{ChannelScope{session, ChannelId{"chan_1"}}, ActionId{"action_1"}};
   else if constexpr (std::is_same_v<Scope, PeerTaskScope>)
     return PeerTaskScope{ChannelScope{session, ChannelId{"chan_1"}}, TaskId{"task_1"}};
+  else if constexpr (std::is_same_v<Scope, HookScope>)
+    return HookScope{turn, "hook_1"};
   else
-    return ModelScope{turn, ModelRequestId{"mreq_1"}, SpanId{"b7ad6b7169203331"}};
+    return ModelScope{turn, ModelRequestId{"mreq_1"}};
 }
 
 // Calls f with each fact type as std::type_identity.

@@ -24,8 +24,7 @@ inline schema::TurnIds turn_ids(const std::string& name, const ThreadId& thread 
           TaskId{"task_" + name},
           RunId{"run_" + name},
           AttemptId{"attempt_" + name},
-          TraceId{std::string(32 - name.size(), '0') + name},
-          SpanId{std::string(16 - name.size(), '0') + name}};
+          TraceId{std::string(32 - name.size(), '0') + name}};
 }
 
 inline schema::TurnScope turn_scope(const std::string& name, const ThreadId& thread = kThread) {
@@ -35,7 +34,7 @@ inline schema::TurnScope turn_scope(const std::string& name, const ThreadId& thr
 inline ModelRequestId request_of(const std::string& name) { return ModelRequestId{"mreq_" + name}; }
 
 inline schema::ModelScope model_scope(const std::string& name, const ThreadId& thread = kThread) {
-  return {turn_scope(name, thread), request_of(name), SpanId{"00000000000000ff"}};
+  return {turn_scope(name, thread), request_of(name)};
 }
 
 inline schema::StepScope step_scope(const std::string& name, const ThreadId& thread = kThread) {

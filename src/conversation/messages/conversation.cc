@@ -1,7 +1,9 @@
-#include "conversation/history/conversation.h"
+#include "conversation/messages/conversation.h"
 
 #include <utility>
 
+#include "conversation/messages/question.h"
+#include "conversation/messages/turn_digest.h"
 #include "schema/sent.h"
 
 namespace agentrt::conversation {
@@ -16,6 +18,11 @@ bool ends(const Fact& fact) {
 }
 
 }  // namespace
+
+const std::string& PastTurn::digest() const {
+  std::call_once(hashed_, [this] { digest_ = turn_digest(messages, question); });
+  return digest_;
+}
 
 Conversation::Conversation(SessionId session, SessionId covered_in, std::string continuation_ref)
     : session_(session),
@@ -56,14 +63,9 @@ void Conversation::set_input(const Fact& submitted) {
 
 std::optional<ports::Message> Conversation::continuation() const {
   if (continuation_ref_.empty()) return std::nullopt;
-  ports::Message message;
+  ports::Message message = continuation_message(continuation_in_, continuation_ref_);
   const auto size = summaries_.find(continuation_ref_);
-  message.parts.push_back({.session = continuation_in_,
-                           .ref = continuation_ref_,
-                           .media_type = {},
-                           .name = {},
-                           .offset = 0,
-                           .size = size == summaries_.end() ? 0 : size->second});
+  if (size != summaries_.end()) message.parts.front().size = size->second;
   return message;
 }
 

@@ -1,4 +1,4 @@
-// conversation/history/question.h: the input of a turn as a message for a model.
+// conversation/messages/question.h: the input of a turn as a message for a model.
 #pragma once
 
 #include <vector>
@@ -12,6 +12,9 @@ namespace agentrt::conversation {
 // copies or the reasons why they are missing. The message is the same whenever it is made.
 ports::Message question_of(const SessionId& session, const std::vector<schema::InputPart>& input,
                            const std::vector<schema::ContextRef>& files);
+
+// The message that replaces the part of a conversation that a compaction covers.
+ports::Message continuation_message(const SessionId& session, const std::string& ref);
 
 // "file:PATH" or "output:REF", as in ContextRef::ref.
 std::string ref_of(const schema::InputPart& part);

@@ -1,4 +1,4 @@
-// conversation/history/turn_messages.h: converts one turn of the log to messages for a model: the
+// conversation/messages/turn_messages.h: converts one turn of the log to messages for a model: the
 // user's input, the model's answers with their calls, the result of each call, the texts that hooks
 // added, and the runtime's own messages.
 //
@@ -14,10 +14,21 @@
 #include <string_view>
 #include <vector>
 
+#include "conversation/messages/call_outcome.h"
 #include "ports/models.h"
 #include "schema/facts.h"
 
 namespace agentrt::conversation {
+
+// The answer as the assistant's message; nullopt: it is empty. REQUIRES: it has no purpose.
+std::optional<ports::Message> answer_of(const SessionId& session,
+                                        const schema::ModelCompleted& completed);
+// What a hook adds to the conversation, in order.
+std::vector<std::string> notes_of(const schema::HookCompleted& hook);
+// A message of the runtime itself.
+ports::Message note_of(std::string text);
+// The files of the turn's input, also the missing ones.
+std::vector<schema::ContextRef> files_in(const schema::ContextResolved& context);
 
 // A turn, extended fact by fact.
 class TurnReading {
@@ -46,26 +57,10 @@ class TurnReading {
   std::size_t bytes() const { return bytes_; }  // approximate memory use
 
  private:
-  // The outcome of one call.
-  struct Outcome {
-    std::string text;
-    bool begun = false;
-    bool is_error = false;
-    bool known = false;
-    std::optional<std::int64_t> exit_code;
-    std::string signal;             // that killed it; empty: none
-    std::vector<std::string> refs;  // of its output
-    std::vector<ports::StoredImage> images;
-    std::map<std::string, std::string> stored;  // other short outputs of the call: ref to digest
-  };
-
   void take_answer(const schema::ModelCompleted& completed);
-  void take_hook(const ToolCallId& call, const schema::HookCompleted& hook);
   void take_context(const schema::ContextResolved& context);
   void take_end(const schema::TurnFailed& failed);
   void add_note(std::string text, std::vector<ports::Message>& to);
-  static bool has_all_of(const Outcome& outcome, const std::string& ref);
-  ports::Message result_of(const ToolCallId& call) const;
 
   SessionId session_;
   TurnId turn_;
@@ -78,7 +73,7 @@ class TurnReading {
   std::vector<ports::Message> before_;
   std::vector<schema::ContextRef> files_;  // those of its input, also the missing ones
   std::vector<ports::Message> answers_;    // and notes, in order
-  std::map<ToolCallId, Outcome> outcomes_;
+  std::map<ToolCallId, CallOutcome> outcomes_;
   std::map<std::string, std::uint64_t> texts_;  // sizes of stored answers, by ref
   std::size_t bytes_ = 0;
 };

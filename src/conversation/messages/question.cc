@@ -1,4 +1,4 @@
-#include "conversation/history/question.h"
+#include "conversation/messages/question.h"
 
 #include <algorithm>
 
@@ -41,6 +41,13 @@ void add_file(const SessionId& session, const InputPart& part, const std::vector
 }
 
 }  // namespace
+
+ports::Message continuation_message(const SessionId& session, const std::string& ref) {
+  ports::Message message;
+  message.parts.push_back(
+      {.session = session, .ref = ref, .media_type = {}, .name = {}, .offset = 0, .size = 0});
+  return message;
+}
 
 std::string ref_of(const InputPart& part) {
   return part.type == InputKind::file ? "file:" + part.path.value_or("")

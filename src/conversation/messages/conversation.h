@@ -1,4 +1,4 @@
-// conversation/history/conversation.h: the conversation of one thread as messages for a model. It
+// conversation/messages/conversation.h: the conversation of one thread as messages for a model. It
 // is extended by each fact, so that a request costs what is new.
 //
 // A turn that has ended is shared and never changes. What a model has received therefore stays as
@@ -7,10 +7,11 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
-#include "conversation/history/turn_messages.h"
+#include "conversation/messages/turn_messages.h"
 
 namespace agentrt::conversation {
 
@@ -23,6 +24,13 @@ struct PastTurn {
   std::vector<ports::Message> messages;
   std::size_t bytes = 0;                // as the estimate of tokens counts them
   std::optional<std::size_t> question;  // index of its input in the messages
+
+  // As in turn_digest.h; computed at the first call. Any thread.
+  const std::string& digest() const;
+
+ private:
+  mutable std::once_flag hashed_;
+  mutable std::string digest_;
 };
 
 class Conversation {
