@@ -74,10 +74,12 @@ def plain(event, names):
     def number(found):
         return names.setdefault(found.group(), f"id{len(names)}")
 
-    told = {name: value for name, value in event["payload"].items() if name != "providerState"}
+    told = {name: value for name, value in event["payload"].items()
+            if name not in ("providerState", "requestDigest", "historyDigest")}
     payload = json.dumps(told, sort_keys=True)
     payload = re.sub(r"\b[a-z]+_[0-9a-z]{26}\b", number, payload)
-    payload = re.sub(r'"(durationMs|pid|startTicks|toSequence|used)": \d+', r'"\1": 0', payload)
+    payload = re.sub(r'"(durationMs|firstTokenMs|queuedMs|pid|startTicks|toSequence|used)": \d+',
+                     r'"\1": 0', payload)
     payload = re.sub(r"\b(openai_chat|openai_responses|anthropic)\b", "WIRE", payload)
     payload = re.sub(r"log:[\d-]+", "log:N", payload)
     return event["type"], payload
