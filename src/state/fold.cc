@@ -76,8 +76,7 @@ class Folder {
     turn.channel = present(fact_.ids.channel_id);
     turn.trace_sampled = p.trace_sampled;
     // A turn without a task of its own is an attempt of a task that clients know.
-    turn.visibility = session_.new_task.value_or(Visibility::foreground);
-    session_.new_task.reset();
+    turn.visibility = std::exchange(session_.new_task, {}).value_or(Visibility::foreground);
     ++thread_->turns;
     if (!turn.ids.job) {  // the items of a job are counted by the job
       ++session_.turns;

@@ -24,6 +24,7 @@
 #include "state/process.h"
 #include "state/requests.h"
 #include "state/subagents.h"
+#include "state/turn_trace.h"
 
 namespace agentrt::state {
 
@@ -156,17 +157,6 @@ BOOST_DESCRIBE_STRUCT(Thread, (),
                        subagent, environment, environment_turn, environment_at, environment_full,
                        told, policy, sent, prefix_broken, omitted_through, context, boundaries,
                        governance, fork, rollback, rollbacks))
-
-// The trace of a turn.
-struct TurnTrace {
-  TurnId turn;
-  TraceId trace;
-  bool joined =
-      true;  // it has a trace, and each of its requests, calls, processes and hooks a span
-
-  bool operator==(const TurnTrace&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(TurnTrace, (), (turn, trace, joined))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {

@@ -62,6 +62,14 @@ export interface CommandParams {
   compact_thread: CompactThreadParams;
   fork_thread: ForkThreadParams;
   rollback_thread: RollbackThreadParams;
+  connect_channel: ConnectChannelParams;
+  reconnect_channel: ReconnectChannelParams;
+  ack_events: AckEventsParams;
+  disconnect_channel: DisconnectChannelParams;
+  send_channel_message: SendChannelMessageParams;
+  link_peer_task: LinkPeerTaskParams;
+  update_peer_task: UpdatePeerTaskParams;
+  list_channels: ListChannelsParams;
 }
 
 export interface CommandReplies {
@@ -123,12 +131,20 @@ export interface CommandReplies {
   compact_thread: CompactThreadReply;
   fork_thread: ForkThreadReply;
   rollback_thread: RollbackThreadReply;
+  connect_channel: ConnectChannelReply;
+  reconnect_channel: ReconnectChannelReply;
+  ack_events: AckEventsReply;
+  disconnect_channel: DisconnectChannelReply;
+  send_channel_message: SendChannelMessageReply;
+  link_peer_task: LinkPeerTaskReply;
+  update_peer_task: UpdatePeerTaskReply;
+  list_channels: ListChannelsReply;
 }
 
 export type CommandName = keyof CommandParams;
 
-// The commands that change something. Each takes an idempotencyKey.
-export const mutatingCommands: ReadonlySet<string> = new Set([
+// The commands that take an idempotencyKey.
+export const repeatableCommands: ReadonlySet<string> = new Set([
   "create_session",
   "update_session",
   "submit_turn",
@@ -168,6 +184,10 @@ export const mutatingCommands: ReadonlySet<string> = new Set([
   "compact_thread",
   "fork_thread",
   "rollback_thread",
+  "disconnect_channel",
+  "send_channel_message",
+  "link_peer_task",
+  "update_peer_task",
 ]);
 
 export type ErrorCode =
@@ -326,6 +346,14 @@ export interface EventPayloads {
   "context.compaction.failed": ContextCompactionFailed;
   "history.rollback.started": HistoryRollbackStarted;
   "history.rollback.completed": HistoryRollbackCompleted;
+  "channel.connected": ChannelConnected;
+  "channel.disconnected": ChannelDisconnected;
+  "channel.resumed": ChannelResumed;
+  "channel.message": ChannelMessage;
+  "channel.permission_forwarded": ChannelPermissionForwarded;
+  "channel.permission_returned": ChannelPermissionReturned;
+  "channel.peer_task.linked": ChannelPeerTaskLinked;
+  "channel.peer_task.updated": ChannelPeerTaskUpdated;
 }
 
 export type EventType = keyof EventPayloads;
@@ -425,6 +453,7 @@ export interface GetSessionReply {
   processes: ProcessSnapshot[];
   jobs: JobSummary[];
   subagents: SubagentSnapshot[];
+  channelSummary: ChannelSummary;
   routingLimitSummary: RoutingLimitSummary;
   telemetrySummary: TelemetrySummary;
   evidenceRefs: string[];
@@ -1518,6 +1547,174 @@ export interface RollbackThreadReply {
   sequence: number;
 }
 
+export interface ConnectChannelParams {
+  sessionId: string;
+  channelId?: string;
+  peerRole?: PeerRole;
+  capabilities?: ChannelCapability[];
+  nativeProtocol?: string;
+  nativeIds?: unknown;
+  agentCardRef?: string;
+  transport?: Transport;
+  afterSequence?: number;
+  ackWindow?: number;
+  heartbeatMs?: number;
+}
+
+export interface ConnectChannelReply {
+  channelId: string;
+  sessionId: string;
+  transport: Transport;
+  capabilities: string[];
+  resumeToken?: string;
+  generation: string;
+  sequence: number;
+  afterSequence: number;
+  replay?: ReplayRange;
+  pendingActions: string[];
+  acknowledgedSequence: number;
+  ackWindow?: number;
+  heartbeatMs?: number;
+  snapshot: SessionSnapshot;
+}
+
+export interface ReconnectChannelParams {
+  channelId: string;
+  resumeToken: string;
+  afterSequence?: number;
+  generation?: string;
+  replay?: Replay;
+  transport?: Transport;
+}
+
+export interface ReconnectChannelReply {
+  channelId: string;
+  sessionId: string;
+  transport: Transport;
+  capabilities: string[];
+  resumeToken?: string;
+  generation: string;
+  sequence: number;
+  afterSequence: number;
+  replay?: ReplayRange;
+  pendingActions: string[];
+  acknowledgedSequence: number;
+  ackWindow?: number;
+  heartbeatMs?: number;
+  gap?: ReplayGap;
+  peerTasks: PeerTaskState[];
+  peerTaskCount: number;
+  snapshot: SessionSnapshot;
+}
+
+export interface AckEventsParams {
+  channelId: string;
+  sequence: number;
+  generation?: string;
+}
+
+export interface AckEventsReply {
+  channelId: string;
+  acknowledgedSequence: number;
+  headSequence: number;
+}
+
+export interface DisconnectChannelParams {
+  channelId: string;
+  reason?: string;
+  idempotencyKey?: string;
+}
+
+export interface DisconnectChannelReply {
+  channelId: string;
+  status: ChannelStatus;
+  sequence: number;
+}
+
+export interface SendChannelMessageParams {
+  channelId: string;
+  kind: string;
+  text?: string;
+  payload?: unknown;
+  direction?: MessageDirection;
+  idempotencyKey?: string;
+}
+
+export interface SendChannelMessageReply {
+  channelId: string;
+  messageRef?: string;
+  sequence: number;
+}
+
+export interface LinkPeerTaskParams {
+  channelId: string;
+  taskId: string;
+  nativeProtocol: string;
+  remoteTaskId: string;
+  remoteContextId?: string;
+  agentCardRef?: string;
+  idempotencyKey?: string;
+}
+
+export interface LinkPeerTaskReply {
+  channelId: string;
+  taskId: string;
+  sequence: number;
+}
+
+export interface UpdatePeerTaskParams {
+  channelId: string;
+  taskId: string;
+  remoteStatus: string;
+  recovery?: PeerRecovery;
+  remoteArtifactRefs?: string[];
+  error?: FailureRead;
+  idempotencyKey?: string;
+}
+
+export interface UpdatePeerTaskReply {
+  channelId: string;
+  taskId: string;
+  sequence: number;
+}
+
+export interface ListChannelsParams {
+  sessionId?: string;
+  includeClosed?: boolean;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListChannelsReply {
+  data: Array<{
+    channelId: string;
+    sessionId: string;
+    status: ChannelStatus;
+    reason?: string;
+    transport: Transport;
+    peerRole: PeerRole;
+    accountRef?: string;
+    tokenId?: string;
+    capabilities: string[];
+    nativeProtocol?: string;
+    nativeIds?: unknown;
+    agentCardRef?: string;
+    resumeTokenRef?: string;
+    ackWindow?: number;
+    heartbeatMs?: number;
+    connectedAt: string;
+    lastSeenAt: string;
+    disconnectedAt?: string;
+    expiresAt?: string;
+    acknowledgedSequence: number;
+    pendingActions: string[];
+    peerTasks: PeerTaskSnapshot[];
+    peerTaskCount: number;
+    bootId: string;
+  }>;
+  nextCursor?: string;
+}
+
 export interface Error {
   error: {
     code: 
@@ -1601,7 +1798,7 @@ export interface ActionSnapshot {
   resolvedAt?: string;
 }
 
-export type AnswerScope = "once" | "session" | "always";
+export type AnswerScope = "once" | "session" | "always" | "channel";
 
 export interface AttemptSnapshot {
   runId: string;
@@ -1645,6 +1842,47 @@ export type Category =
   | "rate_limited"
   | "provider"
   | "internal";
+
+export type ChannelCapability =
+  | "streaming"
+  | "resume"
+  | "permissions"
+  | "files"
+  | "artifacts"
+  | "task_delegation";
+
+export interface ChannelSnapshot {
+  channelId: string;
+  sessionId: string;
+  status: ChannelStatus;
+  reason?: string;
+  transport: Transport;
+  peerRole: PeerRole;
+  accountRef?: string;
+  tokenId?: string;
+  capabilities: string[];
+  nativeProtocol?: string;
+  nativeIds?: unknown;
+  agentCardRef?: string;
+  resumeTokenRef?: string;
+  ackWindow?: number;
+  heartbeatMs?: number;
+  connectedAt: string;
+  lastSeenAt: string;
+  disconnectedAt?: string;
+  expiresAt?: string;
+  acknowledgedSequence: number;
+  pendingActions: string[];
+  peerTasks: PeerTaskSnapshot[];
+  peerTaskCount: number;
+  bootId: string;
+}
+
+export type ChannelStatus = "connected" | "disconnected" | "closed" | "stale";
+
+export interface ChannelSummary {
+  channels: ChannelSnapshot[];
+}
 
 export interface ChildCounts {
   total: number;
@@ -1903,6 +2141,8 @@ export interface JobSummary {
   error?: Failure;
 }
 
+export type MessageDirection = "in" | "out";
+
 export interface MissingCondition {
   kind: AcceptanceKind;
   name: string;
@@ -1920,6 +2160,44 @@ export interface Outcome {
   status: Status;
   reason?: string;
   at: string;
+}
+
+export type PeerRecovery =
+  | "running"
+  | "idle"
+  | "waiting"
+  | "unreconciled"
+  | "missing"
+  | "unreachable";
+
+export type PeerRole =
+  | "client"
+  | "host"
+  | "worker"
+  | "remote_runtime"
+  | "peer_agent"
+  | "tool_server";
+
+export interface PeerTaskSnapshot {
+  channelId: string;
+  taskId: string;
+  nativeProtocol?: string;
+  remoteTaskId: string;
+  remoteContextId?: string;
+  agentCardRef?: string;
+  remoteStatus?: string;
+  recovery?: string;
+  remoteArtifactRefs?: string[];
+  error?: Failure;
+  firstSequence: number;
+  updatedAt: string;
+}
+
+export interface PeerTaskState {
+  taskId: string;
+  remoteTaskId: string;
+  remoteStatus?: string;
+  recovery?: string;
 }
 
 export type PermissionMode =
@@ -1948,6 +2226,7 @@ export interface PolicyRule {
   cwd?: string;
   executes?: ExecutedFile[];
   grantedAt?: string;
+  channelId?: string;
 }
 
 export type ProcessKeep = "keep" | "end";
@@ -2030,6 +2309,19 @@ export interface RelationshipSnapshot {
   updatedAt: string;
 }
 
+export type Replay = "all" | "none";
+
+export interface ReplayGap {
+  fromSequence: number;
+  toSequence: number;
+  reason: string;
+}
+
+export interface ReplayRange {
+  fromSequence: number;
+  toSequence: number;
+}
+
 export type RestoreMode = "none" | "preview" | "files";
 
 export interface RetryPolicy {
@@ -2074,13 +2366,52 @@ export interface RoutingLimitSummary {
 
 export type RuleEffect = "allow" | "ask" | "deny";
 
-export type RuleOrigin = "managed" | "user" | "workspace" | "flag" | "session" | "always";
+export type RuleOrigin =
+  | "managed"
+  | "user"
+  | "workspace"
+  | "flag"
+  | "session"
+  | "always"
+  | "channel";
 
 export type RunnerKind = "command" | "turn";
 
 export type SandboxMode = "read_only" | "workspace_write" | "full_access";
 
 export type SessionOrder = "created" | "updated";
+
+export interface SessionSnapshot {
+  schemaVersion: string;
+  runtimeId: string;
+  sessionId: string;
+  title?: string;
+  cwd: string;
+  additionalRoots?: string[];
+  metadata?: unknown;
+  archived: boolean;
+  status: Status;
+  createdAt: string;
+  updatedAt: string;
+  threads: ThreadSnapshot[];
+  threadCount: number;
+  threadsCursor?: string;
+  tasks: TaskSnapshot[];
+  taskSummary: TaskSummary;
+  processes: ProcessSnapshot[];
+  jobs: JobSummary[];
+  subagents: SubagentSnapshot[];
+  channelSummary: ChannelSummary;
+  routingLimitSummary: RoutingLimitSummary;
+  telemetrySummary: TelemetrySummary;
+  evidenceRefs: string[];
+  forkedFrom?: ForkPoint;
+  contextBoundary?: ContextBoundary;
+  history: TurnSnapshot[];
+  historyCursor?: string;
+  generation: string;
+  asOfSequence: number;
+}
 
 export type Status =
   | "accepted"
@@ -2258,6 +2589,7 @@ export interface TaskWorkerRead {
 export interface TelemetrySummary {
   traceIds: string[];
   joinStatus: string;
+  missing?: string[];
 }
 
 export interface ThreadSnapshot {
@@ -2277,6 +2609,16 @@ export interface ThreadSnapshot {
   forkedFrom?: ForkPoint;
   contextBoundary?: ContextBoundary;
 }
+
+export type Transport =
+  | "websocket"
+  | "sse"
+  | "json_rpc"
+  | "grpc"
+  | "http_json"
+  | "stdio"
+  | "in_process"
+  | "custom";
 
 export interface TurnOptions {
   model?: string;
@@ -2390,11 +2732,14 @@ export interface TurnSubmitted {
   work?: string;
   instructions?: string;
   restore?: RestoreRange;
+  parentSpanId?: string;
+  traceSampled?: boolean;
 }
 
 export interface TurnStarted {
   status: Status;
   bootId: string;
+  queuedMs?: number;
 }
 
 export interface TurnCompleted {
@@ -2500,11 +2845,13 @@ export interface TaskAttemptCompleted {
   status: Status;
   summary?: string;
   outputRefs?: string[];
+  durationMs?: number;
 }
 
 export interface TaskAttemptFailed {
   status: Status;
   error: Failure;
+  durationMs?: number;
 }
 
 export interface TaskAccepted {
@@ -2655,6 +3002,7 @@ export interface ModelRequested {
   number: number;
   bootId: string;
   purpose?: string;
+  requestDigest?: string;
 }
 
 export interface ModelDelta {
@@ -2675,6 +3023,7 @@ export interface ModelCompleted {
   rawResponseRef?: string;
   providerState?: unknown;
   purpose?: string;
+  firstTokenMs?: number;
 }
 
 export interface ModelFailed {
@@ -2688,6 +3037,7 @@ export interface ModelFailed {
   rawRequestRef?: string;
   rawResponseRef?: string;
   cause?: FaultCause;
+  firstTokenMs?: number;
 }
 
 export interface ReasoningDelta {
@@ -2714,6 +3064,9 @@ export interface ContextResolved {
   prefix?: ContextPrefix;
   instructionsDigest?: string;
   omittedThrough?: number;
+  historyDigest?: string;
+  inputDigest?: string;
+  home?: string;
 }
 
 export interface ToolCatalogResolved {
@@ -2754,6 +3107,8 @@ export interface RoutingCandidatesResolved {
   excluded: ExcludedCandidate[];
   hardConstraints: string[];
   preferences: string[];
+  defaultModel?: string;
+  fallback?: string[];
 }
 
 export interface RoutingDecided {
@@ -2866,6 +3221,7 @@ export interface ToolResult {
   artifactRefs?: string[];
   isError: boolean;
   durationMs: number;
+  toolName?: string;
 }
 
 export interface ToolFailed {
@@ -2874,6 +3230,7 @@ export interface ToolFailed {
   durationMs: number;
   preview?: string;
   outputRefs?: string[];
+  toolName?: string;
 }
 
 export interface ArtifactChanged {
@@ -2887,6 +3244,7 @@ export interface ArtifactChanged {
   linesAdded?: number;
   linesRemoved?: number;
   previousRef?: string;
+  durationMs?: number;
 }
 
 export interface PermissionEvaluated {
@@ -2958,6 +3316,7 @@ export interface ActionResolved {
   reason?: string;
   payload?: unknown;
   answeredBy?: string;
+  durationMs?: number;
 }
 
 export interface PolicyChanged {
@@ -3084,6 +3443,7 @@ export interface SnapshotUpdated {
 export interface SnapshotRepaired {
   asOfSequence: number;
   reason: string;
+  gap?: ReplayGap;
 }
 
 export interface RuntimeWarning {
@@ -3204,6 +3564,8 @@ export interface ContextCompactionStarted {
   tokensBefore?: number;
   pieces?: number;
   omittedBytes?: number;
+  pieceDigests?: string[];
+  windowTokens?: number;
 }
 
 export interface ContextCompactionCompleted {
@@ -3241,6 +3603,82 @@ export interface HistoryRollbackCompleted {
   contextBoundary?: ContextBoundary;
 }
 
+export interface ChannelConnected {
+  transport: Transport;
+  peerRole: PeerRole;
+  accountRef?: string;
+  tokenId?: string;
+  capabilities?: unknown;
+  nativeProtocol?: string;
+  nativeIds?: unknown;
+  agentCardRef?: string;
+  resumeTokenRef?: string;
+  ackWindow?: number;
+  heartbeatMs?: number;
+  bootId: string;
+}
+
+export interface ChannelDisconnected {
+  reason?: string;
+  detail?: string;
+  acknowledgedSequence?: number;
+  lastSeenAt?: string;
+  expiresAt?: string;
+}
+
+export interface ChannelResumed {
+  transport?: Transport;
+  afterSequence?: number;
+  replayedTo?: number;
+  gap?: ReplayGap;
+  resumeTokenRef?: string;
+  bootId: string;
+}
+
+export interface ChannelMessage {
+  direction?: string;
+  kind?: string;
+  preview?: string;
+  messageRef?: string;
+  text?: string;
+  payload?: unknown;
+}
+
+export interface ChannelPermissionForwarded {
+  peer?: string;
+  direction?: string;
+  subject?: unknown;
+  digest?: string;
+  expiresAt?: string;
+}
+
+export interface ChannelPermissionReturned {
+  decision: string;
+  decidedBy?: string;
+  source?: string;
+  scope?: string;
+  channelOnly?: boolean;
+}
+
+export interface ChannelPeerTaskLinked {
+  nativeProtocol?: string;
+  remoteTaskId: string;
+  remoteContextId?: string;
+  agentCardRef?: string;
+}
+
+export interface ChannelPeerTaskUpdated {
+  nativeProtocol?: string;
+  remoteTaskId?: string;
+  remoteContextId?: string;
+  agentCardRef?: string;
+  linkedSequence?: number;
+  remoteStatus?: string;
+  recovery?: string;
+  remoteArtifactRefs?: string[];
+  error?: Failure;
+}
+
 export interface Candidate {
   name: string;
   provider: string;
@@ -3261,6 +3699,7 @@ export interface ContextRef {
   reason?: string;
   outputRef?: string;
   mediaType?: string;
+  outputDigest?: string;
 }
 
 export interface ContextTokens {
@@ -3473,37 +3912,6 @@ export interface Surroundings {
 }
 
 export type ViolationKind = "network" | "filesystem" | "process";
-
-export interface SessionSnapshot {
-  schemaVersion: string;
-  runtimeId: string;
-  sessionId: string;
-  title?: string;
-  cwd: string;
-  additionalRoots?: string[];
-  metadata?: unknown;
-  archived: boolean;
-  status: Status;
-  createdAt: string;
-  updatedAt: string;
-  threads: ThreadSnapshot[];
-  threadCount: number;
-  threadsCursor?: string;
-  tasks: TaskSnapshot[];
-  taskSummary: TaskSummary;
-  processes: ProcessSnapshot[];
-  jobs: JobSummary[];
-  subagents: SubagentSnapshot[];
-  routingLimitSummary: RoutingLimitSummary;
-  telemetrySummary: TelemetrySummary;
-  evidenceRefs: string[];
-  forkedFrom?: ForkPoint;
-  contextBoundary?: ContextBoundary;
-  history: TurnSnapshot[];
-  historyCursor?: string;
-  generation: string;
-  asOfSequence: number;
-}
 
 export interface ThreadRead {
   sessionId: string;

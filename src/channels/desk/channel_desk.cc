@@ -47,9 +47,8 @@ ActionId answered_by(const Command& command) {
   return {};
 }
 
-Result<ChannelId> fresh_channel() {
-  TRY_ASSIGN(const std::string random, random_token());
-  return ChannelId{fmt::format("{}_{}", ChannelId::kPrefix, random.substr(0, 26))};
+ChannelId fresh_channel() {
+  return ChannelId{fmt::format("{}_{}", ChannelId::kPrefix, random_token().substr(0, 26))};
 }
 
 }  // namespace
@@ -126,11 +125,7 @@ void ChannelDesk::start(Command command, std::shared_ptr<const Identity> identit
                         RequestOrigin origin, std::shared_ptr<ChannelPeer> peer, Started started) {
   auto* connect = std::get_if<ConnectChannel>(&command);
   auto* reconnect = std::get_if<ReconnectChannel>(&command);
-  if (connect && !connect->channel_id) {
-    auto fresh = fresh_channel();
-    if (!fresh) return started(std::unexpected(fresh.error()), nullptr);
-    connect->channel_id = *std::move(fresh);
-  }
+  if (connect && !connect->channel_id) connect->channel_id = fresh_channel();
   // Nothing can be sent to the program that embeds the runtime unless it is a ChannelPeer.
   if (connect && !peer && origin.transport == Transport::in_process && connect->capabilities)
     std::erase(*connect->capabilities, ChannelCapability::permissions);

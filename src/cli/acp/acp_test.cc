@@ -9,7 +9,7 @@ namespace {
 
 std::vector<EditorMessage> messages_in(std::initializer_list<std::string_view> input) {
   std::vector<EditorMessage> out;
-  Editor editor([&](EditorMessage message) { out.push_back(std::move(message)); });
+  EditorWire editor([&](EditorMessage message) { out.push_back(std::move(message)); });
   for (const std::string_view bytes : input) editor.feed(bytes);
   return out;
 }

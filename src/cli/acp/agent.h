@@ -89,7 +89,7 @@ class AcpAgent {
 
   Context& context_;
   Attachment& attachment_;
-  Editor editor_;
+  EditorWire editor_;
   RuntimeLink link_;
   std::map<SessionId, Opened> sessions_;
   std::vector<std::string> modes_;

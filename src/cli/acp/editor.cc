@@ -30,7 +30,7 @@ std::string json_text(std::string_view text) {
   return out;
 }
 
-void Editor::feed(std::string_view bytes) {
+void EditorWire::feed(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end);
@@ -48,7 +48,7 @@ void Editor::feed(std::string_view bytes) {
   }
 }
 
-void Editor::take_line(std::string_view line) {
+void EditorWire::take_line(std::string_view line) {
   if (line.find_first_not_of(" \t\r") == line.npos) return;
   if (const auto valid = schema::check_json(line); !valid)
     return refuse("null", kAcpParseError, valid.error().message);
@@ -72,7 +72,7 @@ void Editor::take_line(std::string_view line) {
   if (found) found.mapped()(std::move(message.result));
 }
 
-void Editor::write(std::string line) {
+void EditorWire::write(std::string line) {
   for (char& c : line)
     if (c == '\n' || c == '\r') c = ' ';  // only between tokens of JSON
   line += '\n';
@@ -85,21 +85,21 @@ void Editor::write(std::string line) {
   }
 }
 
-void Editor::respond(const std::string& id, std::string_view result) {
+void EditorWire::respond(const std::string& id, std::string_view result) {
   write(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result));
 }
 
-void Editor::refuse(const std::string& id, int number, std::string_view message,
-                    std::string_view data) {
+void EditorWire::refuse(const std::string& id, int number, std::string_view message,
+                        std::string_view data) {
   write(fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}{}{}}}}})", id,
                     number, json_text(message), data.empty() ? "" : R"(,"data":)", data));
 }
 
-void Editor::notify(std::string_view method, std::string_view params) {
+void EditorWire::notify(std::string_view method, std::string_view params) {
   write(fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params));
 }
 
-std::uint64_t Editor::request(std::string_view method, std::string_view params, Answered done) {
+std::uint64_t EditorWire::request(std::string_view method, std::string_view params, Answered done) {
   if (open_.size() >= kRequestsMax) open_.erase(open_.begin());
   const std::uint64_t id = ++last_;
   open_.emplace(id, std::move(done));
@@ -108,7 +108,7 @@ std::uint64_t Editor::request(std::string_view method, std::string_view params, 
   return id;
 }
 
-void Editor::withdraw(std::uint64_t request) {
+void EditorWire::withdraw(std::uint64_t request) {
   if (open_.erase(request) == 0) return;
   notify("$/cancel_request", fmt::format(R"({{"requestId":{}}})", request));
 }

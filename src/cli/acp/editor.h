@@ -29,13 +29,13 @@ struct EditorMessage {
   schema::Json params{"{}"};
 };
 
-class Editor {
+class EditorWire {
  public:
   static constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;  // prompts contain images
   static constexpr std::size_t kRequestsMax = 1'000;                   // of ours, open at once
 
   using OnMessage = std::function<void(EditorMessage message)>;
-  explicit Editor(OnMessage on_message) : on_message_(std::move(on_message)) {}
+  explicit EditorWire(OnMessage on_message) : on_message_(std::move(on_message)) {}
 
   // Bytes of standard input. Calls `on_message` for requests and notifications.
   void feed(std::string_view bytes);
