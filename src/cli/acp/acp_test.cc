@@ -62,7 +62,7 @@ TEST_CASE("a block that is malformed or not offered is refused") {
 
 TEST_CASE("an own prompt is not repeated, another one is shown") {
   AcpUpdates updates("/w");
-  const std::string submitted = R"({"input":[{"type":"text","text":"hi"}]})";
+  const std::string submitted = R"({"input":[{"type":"text","text":"hi"}],"source":"user"})";
   CHECK(updates.take(event("turn.submitted", submitted)).size() == 1);
   updates.own_turn(TurnId{"t"});
   CHECK(updates.take(event("turn.submitted", submitted)).empty());
