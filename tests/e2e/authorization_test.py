@@ -134,7 +134,7 @@ class Matrix(AuthorizationCase):
         tokens = {scope: self.token(scope, sessionId="own")["token"] for scope in SCOPES[:3]}
         for name, scope, params, takes_session, needs_session in self.commands():
             by_id_alone = any(name in params for name in ("actionId", "processId", "taskId",
-                                                         "jobId", "subagentId")) or \
+                                                         "jobId", "subagentId", "channelId")) or \
                 name in ("get_turn", "find_object")
             sessions = {"own": "passes", "other": "forbidden", "none_such": "forbidden"}
             cases = [({**params, "sessionId": session}, expected)

@@ -359,7 +359,7 @@ class Secrets(Outputs):
         events = self.check_session("s")
         text = "".join(e["payload"]["text"] for e in events if e["type"] == "process.output")
         self.assertTrue(text.startswith("[redacted:KEY_OF_MODEL]\nline [redacted:KEY_OF_MODEL]\n"))
-        spilled = next(e for e in events if e["type"] == "output.spilled")
+        spilled = next(e for e in events if e["type"] == "output.spilled" and "toolCallId" in e)
         self.assertTrue(spilled["payload"]["redacted"])
         self.assertEqual(spilled["turnId"], turn["turnId"])
         got = self.output(spilled["payload"]["outputRef"]).data
