@@ -87,6 +87,11 @@ class WebCase(DecisionCase):
 
     asked = False
 
+    def stored(self):
+        """The outputs of calls; the instructions of the turn are outputs, too."""
+        return [event["payload"] for event in self.daemon.events("s")
+                if event["type"] == "output.spilled" and "toolCallId" in event]
+
     def output(self, ref):
         return self.daemon.get(f"/v1/outputs/{ref}").data
 
@@ -98,7 +103,7 @@ class Pages(WebCase):
                       f"[more]({self.web.url('/next')})\n[end of web content ", page)
         self.assertIn("untrusted", page.splitlines()[0])
         self.assertNotIn("bad()", page)
-        spilled = self.of("output.spilled")
+        spilled = self.stored()
         self.assertEqual([one["mediaType"] for one in spilled], ["text/plain", "text/html"])
         self.assertEqual(self.output(spilled[0]["outputRef"]).decode(), page)
         self.assertEqual(self.output(spilled[1]["outputRef"]), HTML)
@@ -115,12 +120,12 @@ class Pages(WebCase):
         self.assertIn("\ngrüße\n", plain)
         self.assertLessEqual(len(long.encode()), 32 * 1024)
         self.assertIn("these are the first", long)
-        ref = next(one["outputRef"] for one in self.of("output.spilled") if one["size"] > 100_000)
+        ref = next(one["outputRef"] for one in self.stored() if one["size"] > 100_000)
         self.assertIn(b"line 19999\n", self.output(ref))
 
     def test_an_image_is_known_by_its_bytes_and_stored(self):
         self.assertIn("image/png, 72 bytes", self.fetched(self.web.url("/image")))
-        spilled = self.of("output.spilled")
+        spilled = self.stored()
         self.assertEqual([one["mediaType"] for one in spilled], ["image/png"])
         self.assertEqual(self.output(spilled[0]["outputRef"]), PNG)
 
