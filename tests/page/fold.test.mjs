@@ -54,6 +54,18 @@ const story = [
   ["process.completed", { exitCode: 0 }, { ...ids, stepId: "step_2", processId: "proc_1" }],
   ["context.compaction.started", { affectedTurnCount: 4, tokensBefore: 900 }],
   ["context.compaction.completed", { tokensBefore: 900, tokensAfter: 90 }],
+  ["channel.connected", { transport: "websocket", peerRole: "client", capabilities: ["resume"],
+    bootId: "b" }, { channelId: "chan_1" }],
+  ["channel.permission_forwarded", {}, { channelId: "chan_1", actionId: "act_1" }],
+  ["channel.disconnected", { reason: "connection_lost" }, { channelId: "chan_1" }],
+  ["channel.resumed", { bootId: "b", gap: { fromSequence: 2, toSequence: 3,
+    reason: "other_generation" } }, { channelId: "chan_1" }],
+  ["channel.permission_returned", { decision: "allow" },
+    { channelId: "chan_1", actionId: "act_1" }],
+  ["channel.peer_task.linked", { nativeProtocol: "a2a", remoteTaskId: "r1" },
+    { channelId: "chan_1", taskId: "task_1" }],
+  ["channel.peer_task.updated", { remoteStatus: "working", recovery: "running" },
+    { channelId: "chan_1", taskId: "task_1" }],
   ["some.future.fact", { what: "ever" }],
   ["turn.completed", { status: "completed", stopReason: "end_turn", durationMs: 5,
     usage: { inputTokens: 3, outputTokens: 2 } }],
@@ -67,7 +79,7 @@ function view(count) {
 }
 
 const frozen = (value) => JSON.stringify(value, (_, each) =>
-  (each instanceof Map ? [...each] : each));
+  (each instanceof Map || each instanceof Set ? [...each] : each));
 
 test("the past equals what was shown live, at every fact", () => {
   const live = emptyView("s");
@@ -98,5 +110,10 @@ test("the view says what the facts say", () => {
   assert.equal(process.missing, 2, "the log lacks two bytes");
   assert.equal(whole.threads.get("main").status, "idle");
   assert.match(whole.entries.get("compaction:turn_1").text, /900 tokens became 90/);
+  const channel = whole.channels.get("chan_1");
+  assert.deepEqual([channel.status, channel.pending.size, channel.notes.length],
+    ["connected", 0, 1]);
+  assert.deepEqual(channel.peerTasks.get("task_1"), { taskId: "task_1", remoteTaskId: "r1",
+    protocol: "a2a", remoteStatus: "working", recovery: "running" });
   assert.deepEqual([...whole.unknown], [["some.future.fact", 1]]);
 });

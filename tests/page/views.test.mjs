@@ -48,6 +48,11 @@ async function fill() {
   await world.submit("question", "Choose", { model: "question" });
   await world.call("create_task", { sessionId: "full", objective: "Ship it", taskId: "ship" });
   await world.call("create_task", { sessionId: "full", objective: "Tag it", blockedBy: ["ship"] });
+  await world.call("connect_channel", { sessionId: "full", channelId: "editor",
+    nativeProtocol: "acp" });
+  await world.call("send_channel_message", { channelId: "editor", kind: "note", text: "hello" });
+  await world.call("link_peer_task", { channelId: "editor", taskId: "ship", nativeProtocol: "a2a",
+    remoteTaskId: "remote-1" });
   await world.call("create_job", { sessionId: "full", options: { mode: "bypass" },
     runner: { kind: "command", command: "grep -v two" }, items: [{ input: "one" },
       { input: "two" }] });
@@ -64,6 +69,7 @@ const views = { sessions: ["#/", "session-row"], inbox: ["#/inbox", "approval"],
   agents: ["#/session/full/agents", "subagent-tree"],
   processes: ["#/session/full/processes", "process-row"],
   usage: ["#/session/full/usage", "usage-chart"], policy: ["#/session/full/policy", "explain-step"],
+  channels: ["#/session/full/channels", "channel-row"],
   past: ["#/session/full?at=30", "timeline"] };
 
 async function check(name, axe = true) {
@@ -91,7 +97,7 @@ test("the sign-in form and the empty views say what to do", async () => {
   await page.getByText("Nothing waits for you").waitFor();
   await check("empty inbox");
   await world.call("create_session", { sessionId: "bare" });
-  for (const name of ["", "/tasks", "/agents", "/processes", "/usage", "/policy"]) {
+  for (const name of ["", "/tasks", "/agents", "/processes", "/usage", "/policy", "/channels"]) {
     await show(page, `#/session/bare${name}`);
     await page.getByTestId("empty").first().waitFor();
     await check(`empty ${name}`);
@@ -111,7 +117,8 @@ test("every view is accessible and fits, in both themes and widths", async () =>
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const [name, [hash, testid]] of Object.entries(views)) {
       await show(page, hash);
-      if (name === "policy") await page.locator(".decisions summary").first().click();
+      if (name === "policy")
+        await page.locator(".decisions summary", { hasText: "spawn_subagent" }).click();
       await page.getByTestId(testid).first().waitFor();
       await state(page, "live");
       // Each theme and each width meets axe once; that takes half of the time of all four pairs.
@@ -153,6 +160,26 @@ test("a stored output is read in pieces, clipped and saved as a file", async () 
   assert.equal(file.length, 700_005);
   assert.equal(file.subarray(-5).toString(), "\nend\n");
   assert.deepEqual(browser.problems.splice(0), []);
+});
+
+test("the view of channels shows who is attached, now and in the past", async () => {
+  await show(page, "#/session/full/channels");
+  const row = page.getByTestId("channel-row");
+  await row.getByText("acknowledged").waitFor();
+  const text = await row.innerText();
+  for (const part of [/client over http_json · acp/, /acknowledged \d+/, /remote-1/, /note: hello/])
+    assert.match(text, part);
+  const events = await world.call("list_events", { sessionId: "full", limit: 1000 });
+  const { sequence } = events.data.find((each) => each.type === "channel.connected");
+  await show(page, `#/session/full/channels?at=${sequence}`);
+  await row.getByText("connected").waitFor();
+  assert.doesNotMatch(await row.innerText(), /acknowledged|remote-1/);
+  await show(page, `#/session/full/channels?at=${sequence - 1}`);
+  await page.getByTestId("empty").waitFor();
+  await show(page, "#/session/full/channels");
+  await row.getByRole("button", { name: "Close" }).click();
+  await row.getByRole("button", { name: /Confirm/ }).click();
+  await row.getByText("closed", { exact: true }).first().waitFor();
 });
 
 test("a fact is shown with the bytes that the server sent", async () => {

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 
 export const sessionViews =
-  ["timeline", "log", "tasks", "agents", "processes", "usage", "policy"] as const;
+  ["timeline", "log", "tasks", "agents", "processes", "usage", "policy", "channels"] as const;
 export type SessionView = typeof sessionViews[number];
 
 export type Route =

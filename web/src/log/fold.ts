@@ -1,6 +1,7 @@
 // The fold: applies one fact to the view of a session. The present is the fold of all facts, the
 // past the fold of some of them; the page has no other state about a session.
 import type { AgentrtEvent, Failure } from "agentrt";
+import { foldChannels } from "./fold_channels";
 import { foldTools } from "./fold_tools";
 import { foldWork } from "./fold_work";
 import type { Entry, Thread, Turn, View } from "./view";
@@ -248,7 +249,8 @@ export function fold(view: View, e: AgentrtEvent): void {
   view.asOf = e.sequence;
   view.updatedAt = e.timestamp;
   const known = foldModel(view, e) || foldTools(view, e) || foldTurn(view, e) ||
-    foldWork(view, e) || foldSession(view, e) || foldContext(view, e) || quiet.has(e.type);
+    foldWork(view, e) || foldSession(view, e) || foldContext(view, e) || foldChannels(view, e) ||
+    quiet.has(e.type);
   const its = e.turnId ? view.turns.get(e.turnId) : undefined;
   if (its) its.lastSequence = e.sequence;
   if (!known) view.unknown.set(e.type, (view.unknown.get(e.type) ?? 0) + 1);

@@ -165,6 +165,38 @@ export interface Process {
   columns?: number;
 }
 
+export interface PeerTask {
+  taskId: string;
+  remoteTaskId: string;
+  protocol?: string;
+  remoteStatus?: string;
+  recovery?: string;
+  error?: Failure;
+}
+
+export interface ChannelNote {
+  sequence: number;
+  at: string;
+  text: string;
+}
+
+// A peer that is attached to the session; it outlives its connections.
+export interface Channel {
+  channelId: string;
+  status: string;    // connected, disconnected or closed
+  reason?: string;   // why it is not connected
+  peerRole: string;
+  transport: string;
+  protocol?: string;
+  account?: string;
+  capabilities: string[];
+  connectedAt: string;
+  updatedAt: string;
+  pending: Set<string>;  // forwarded actions without an answer
+  peerTasks: Map<string, PeerTask>;
+  notes: ChannelNote[];  // the newest: messages and gaps
+}
+
 export interface Spending {
   sequence: number;
   at: string;
@@ -215,6 +247,7 @@ export interface View {
   jobs: Map<string, Job>;
   subagents: Map<string, Subagent>;
   processes: Map<string, Process>;
+  channels: Map<string, Channel>;
   spending: Spending[];
   decided: Decided[];
   policy: PolicyChange[];
@@ -232,7 +265,8 @@ export function emptyView(sessionId: string, from = 1): View {
   return {
     sessionId, archived: false, asOf: from - 1, from,
     threads: new Map(), turns: new Map(), actions: new Map(), tasks: new Map(), jobs: new Map(),
-    subagents: new Map(), processes: new Map(), spending: [], decided: [], policy: [], notices: [],
+    subagents: new Map(), processes: new Map(), channels: new Map(), spending: [], decided: [],
+    policy: [], notices: [],
     calls: new Map(), entries: new Map(), streams: new Map(), unknown: new Map(),
   };
 }

@@ -8,6 +8,7 @@ const tones: Record<string, Tone> = {
   blocked: "waiting", paused: "waiting", ask: "waiting", open: "waiting", reported: "waiting",
   completed: "succeeded", idle: "succeeded", allow: "succeeded", answer: "succeeded",
   accept: "succeeded", sandboxed: "succeeded", trust: "succeeded", closed: "succeeded",
+  connected: "succeeded", disconnected: "waiting", unreconciled: "waiting", waiting: "waiting",
   archived: "succeeded", satisfied: "succeeded",
   failed: "failed", timed_out: "failed", lost: "failed", deny: "failed", cancelled: "failed",
   terminated: "failed", decline: "failed", cancel: "failed", expired: "failed",
@@ -24,6 +25,10 @@ const meanings: Record<string, string> = {
   lost: "The runtime cannot find out how it ended.",
   degraded: "A part of the log is damaged; the rest is shown.",
   idle: "No turn is at work.",
+  disconnected: "The peer can resume where it stopped.",
+  unreachable: "The peer does not answer; its work may continue.",
+  unreconciled: "The peer has completed it; its results are not stored here yet.",
+  missing: "The peer does not know this task any more.",
   blocked: "It cannot continue by itself.",
 };
 

@@ -8,6 +8,7 @@ import { oneLine, plural } from "../text/format";
 import { AsOf, Button, Copy, Empty, Link, Problem, shortId, Skeleton } from "../ui/parts";
 import { Status } from "../ui/status";
 import { Agents } from "./agents";
+import { Channels } from "./channels";
 import { Log } from "./log";
 import { Policy } from "./policy";
 import { Processes } from "./processes";
@@ -18,7 +19,7 @@ import { Usage } from "./usage";
 
 const tabs: Array<[SessionView, string]> = [["timeline", "Timeline"], ["log", "Log"],
   ["tasks", "Tasks"], ["agents", "Agents"], ["processes", "Processes"], ["usage", "Usage"],
-  ["policy", "Policy"]];
+  ["policy", "Policy"], ["channels", "Channels"]];
 
 export interface Shown {
   log: SessionLog;
@@ -61,6 +62,7 @@ function Head({ shown, at, name }: { shown: Shown; at: number | null; name: Sess
     tasks: [...view.tasks.values()].filter((task) => task.kind !== "turn").length + view.jobs.size,
     agents: view.subagents.size,
     processes: [...view.processes.values()].filter((each) => each.status === "running").length,
+    channels: [...view.channels.values()].filter((each) => each.status === "connected").length,
   };
   return <header class="session-head">
     <div class="session-name">
@@ -95,6 +97,8 @@ function Body({ shown, name }: { shown: Shown; name: SessionView }) {
       return <Usage shown={shown} />;
     case "policy":
       return <Policy shown={shown} />;
+    case "channels":
+      return <Channels shown={shown} />;
     default:
       return <Timeline shown={shown} />;
   }
