@@ -1,12 +1,13 @@
 // bench/bare_fanout.cc: a minimal Beast server that delivers events to subscribers, as a baseline.
 //
-// It reads one request per connection with Beast and answers with the head of an event stream. When
-// --subscribers have connected, it plays a recording of sse_clients: the bytes that a single
-// subscriber got from the real daemon, at the same times. Data that is due goes to every subscriber
-// in one write if the socket accepts it; late data is sent together. There is no store, session,
-// token or limit, so this is the upper bound of what a Beast server can do.
+// It reads one request per connection with Beast and answers with the head of an event stream, or
+// with that of a WebSocket. When --subscribers have connected, it plays a recording of
+// stream_clients: the bytes that a single subscriber got from the real daemon, at the same times.
+// Data that is due goes to every subscriber in one write if the socket accepts it; late data is
+// sent together. There is no store, session, token or limit, so this is the upper bound of what a
+// Beast server can do.
 //
-// bare_fanout --replay FILE --subscribers N     (prints "listening PORT" first)
+// bare_fanout --replay FILE --subscribers N [--over websocket]     (prints "listening PORT" first)
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -33,7 +34,10 @@ using asio::ip::tcp;
 namespace {
 
 constexpr int kSendBufferBytes = 256 << 10;  // same value as in the daemon
-constexpr std::string_view kHead =
+constexpr std::string_view kUpgradeHead =
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+    "{\"result\":{}}";
+constexpr std::string_view kStreamHead =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n: ok\n\n";
 
 // The recording as one text, and the time at which each part is due. All subscribers share the
@@ -89,12 +93,12 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   }
 
   template <class Done>
-  void start(Done done) {
+  void start(std::string_view head, Done done) {
     http::async_read(stream_, buffer_, request_,
-                     [self = shared_from_this(), done](beast::error_code error, std::size_t) {
+                     [self = shared_from_this(), head, done](beast::error_code error, std::size_t) {
                        if (error) die("a subscriber's request could not be read");
                        self->stream_.socket().non_blocking(true);
-                       asio::write(self->stream_.socket(), asio::buffer(kHead));
+                       asio::write(self->stream_.socket(), asio::buffer(head));
                        done();
                      });
   }
@@ -131,11 +135,12 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
 
 class Server {
  public:
-  Server(Recording recording, std::size_t wanted)
+  Server(Recording recording, std::size_t wanted, std::string_view head)
       : acceptor_(context_, tcp::endpoint(asio::ip::address_v4::loopback(), 0), true),
         timer_(context_),
         recording_(std::move(recording)),
-        wanted_(wanted) {
+        wanted_(wanted),
+        head_(head) {
     acceptor_.listen(4096);
     fmt::print("listening {}\n", acceptor_.local_endpoint().port());
     std::fflush(stdout);
@@ -153,7 +158,7 @@ class Server {
     acceptor_.async_accept([this](beast::error_code error, tcp::socket socket) {
       if (error) die(fmt::format("accepting: {}", error.message()));
       subscribers_.push_back(std::make_shared<Subscriber>(std::move(socket)));
-      subscribers_.back()->start([this] {
+      subscribers_.back()->start(head_, [this] {
         if (++ready_ == wanted_) play();
       });
       if (subscribers_.size() < wanted_) accept();
@@ -193,6 +198,7 @@ class Server {
   asio::steady_timer timer_;
   Recording recording_;
   std::size_t wanted_;
+  std::string_view head_;
   std::size_t ready_ = 0;
   std::vector<std::shared_ptr<Subscriber>> subscribers_;
 };
@@ -203,7 +209,8 @@ int main(int argc, char** argv) {
   const Options options(argc, argv);
   const rlimit files{65536, 65536};
   setrlimit(RLIMIT_NOFILE, &files);
-  Server server(Recording(options.text("replay")), options.number("subscribers", 1));
+  Server server(Recording(options.text("replay")), options.number("subscribers", 1),
+                options.text_or("over", "sse") == "sse" ? kStreamHead : kUpgradeHead);
   server.run();
   return 0;
 }

@@ -14,6 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import build  # noqa: E402
+import channels  # noqa: E402
 import commands  # noqa: E402
 import facts  # noqa: E402
 import history  # noqa: E402
@@ -33,8 +34,9 @@ import terminal  # noqa: E402
 import turns  # noqa: E402
 
 PARTS = {"facts": facts, "starts": starts, "turns": turns, "history": history, "commands": commands,
-         "streams": streams, "models": models, "packing": packing, "sandbox": sandbox,
-         "policy": policy, "terminal": terminal, "tasks": tasks, "jobs": jobs, "page": page}
+         "streams": streams, "channels": channels, "models": models, "packing": packing,
+         "sandbox": sandbox, "policy": policy, "terminal": terminal, "tasks": tasks, "jobs": jobs,
+         "page": page}
 ON_REQUEST = {"build": build}  # too slow for every run
 
 

@@ -103,7 +103,7 @@ def subscribers(here, table, daemon):
     daemon.ok("update_session", sessionId="many_0", title="awake")
     before = daemon.memory_kb()
     clients = subprocess.Popen(
-        here.program("sse_clients", "--port", daemon.port, "--token", daemon.token, "--session",
+        here.program("stream_clients", "--port", daemon.port, "--token", daemon.token, "--session",
                      "many_0", "--after", 1, "--connections", SUBSCRIBERS, "--events", 1_000_000),
         stdout=subprocess.PIPE, text=True)
     assert clients.stdout.readline() == "ready\n"

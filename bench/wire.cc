@@ -80,6 +80,30 @@ std::string stream_text(const Target& target, std::string_view path) {
       path, target.port, target.token);
 }
 
+std::string upgrade_text(const Target& target, std::string_view path) {
+  return fmt::format(
+      "GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n"
+      "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+      "Sec-WebSocket-Key: YmVuY2htYXJrIGNsaWVudA==\r\n\r\n",
+      path, target.port, target.token);
+}
+
+std::string text_frame(std::string_view message) {
+  constexpr std::size_t kShortMax = 125;
+  if (message.size() > 0xffff) die("the message is too long for a frame of this program");
+  const auto size = static_cast<unsigned>(message.size());
+  std::string frame = "\x81";
+  if (size <= kShortMax) {
+    frame += static_cast<char>(0x80 | size);
+  } else {
+    frame += "\xfe";
+    frame += static_cast<char>(size >> 8);
+    frame += static_cast<char>(size & 0xff);
+  }
+  frame.append(4, '\0');  // a mask of zeros leaves the message as it is
+  return frame.append(message);
+}
+
 bool ReplyReader::take(std::string_view bytes) {
   buffer_.append(bytes);
   const std::size_t end = buffer_.find("\r\n\r\n");

@@ -39,6 +39,9 @@ void send_all(int socket, std::string_view bytes);
 
 std::string post_text(const Target& target, std::string_view path, std::string_view body);
 std::string stream_text(const Target& target, std::string_view path);
+// The request that opens a WebSocket, and one message of its client.
+std::string upgrade_text(const Target& target, std::string_view path);
+std::string text_frame(std::string_view message);
 
 // Collects one reply at a time from a kept connection.
 class ReplyReader {

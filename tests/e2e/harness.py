@@ -14,6 +14,7 @@ import resource
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -179,7 +180,8 @@ class Daemon:
         reader.start()
         reader.join(START_SECONDS)
         line = lines[0].decode().strip() if lines else ""
-        if not line.startswith("listening on http://127.0.0.1:"):
+        if not line.startswith(("listening on http://127.0.0.1:",
+                                "listening on https://127.0.0.1:")):
             self.process.kill()
             raise AssertionError(f"serve said {line!r}; stderr: {self.stderr()}")
         return line
@@ -223,11 +225,18 @@ class Daemon:
             connection.close()
             self._local.connection = None
 
+    def _connect(self):
+        if self.url.startswith("http:"):
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_SECONDS)
+        context = ssl._create_unverified_context()  # tests of certificates have their own client
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=WAIT_SECONDS,
+                                           context=context)
+
     def request(self, method, path, body=None, headers=None, token=...):
         """Sends one request on this thread's persistent connection."""
         connection = getattr(self._local, "connection", None)
         if connection is None:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_SECONDS)
+            connection = self._connect()
             self._local.connection = connection
         sent = {}
         token = self.token if token is ... else token
