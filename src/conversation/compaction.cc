@@ -166,11 +166,12 @@ Covered covered_part(ports::HistoryWindow window, bool continued, std::uint64_t 
   return out;
 }
 
-std::vector<std::string> pieces_of(const Covered& covered) {
+Pieces pieces_of(const Covered& covered) {
   const std::size_t bytes_max = std::max<std::size_t>(window_bytes(covered) / 2, 1'000);
   std::vector<std::string> texts = all_rendered(covered);
   if (covered.continued && !texts.empty()) texts.erase(texts.begin());  // see put_summary_request
-  std::vector<std::string> pieces;
+  Pieces out;
+  std::vector<std::string>& pieces = out.texts;
   for (const std::string& text : texts)
     for (std::string_view rest = text; !rest.empty();) {
       const std::size_t used = pieces.empty() ? bytes_max : pieces.back().size();
@@ -180,9 +181,12 @@ std::vector<std::string> pieces_of(const Covered& covered) {
       pieces.back() += part;
       rest.remove_prefix(part.size());
     }
-  if (pieces.size() > kPiecesMax)
-    pieces.erase(pieces.begin(), pieces.end() - static_cast<std::ptrdiff_t>(kPiecesMax));
-  return pieces;
+  if (pieces.size() > kPiecesMax) {
+    const auto kept = pieces.end() - static_cast<std::ptrdiff_t>(kPiecesMax);
+    for (auto each = pieces.begin(); each != kept; ++each) out.omitted_bytes += each->size();
+    pieces.erase(pieces.begin(), kept);
+  }
+  return out;
 }
 
 void put_summary_request(const Covered& covered, const std::string& piece,

@@ -30,7 +30,11 @@ struct Covered {
 Covered covered_part(ports::HistoryWindow window, bool continued, std::uint64_t window_tokens);
 
 // The pieces to summarise, oldest first.
-std::vector<std::string> pieces_of(const Covered& covered);
+struct Pieces {
+  std::vector<std::string> texts;
+  std::uint64_t omitted_bytes = 0;  // of the oldest text, beyond kPiecesMax
+};
+Pieces pieces_of(const Covered& covered);
 
 // The request for the summary of a piece. `so_far`: the last one's answer; empty: none.
 void put_summary_request(const Covered& covered, const std::string& piece,

@@ -31,7 +31,7 @@ Covered conversation(std::size_t turns, std::size_t answer_bytes, std::uint64_t 
 
 TEST_CASE("pieces have at most half a window each, and contain all of the text") {
   const Covered covered = conversation(20, 1'000, 2'000);
-  const auto pieces = pieces_of(covered);
+  const auto pieces = pieces_of(covered).texts;
   REQUIRE(pieces.size() > 1);
   std::size_t bytes = 0;
   for (const std::string& piece : pieces) {
@@ -40,8 +40,11 @@ TEST_CASE("pieces have at most half a window each, and contain all of the text")
   }
   CHECK(bytes > 20 * 1'000);
   CHECK(pieces.front().starts_with("User:\nquestion 0"));
-  CHECK(pieces_of(conversation(2'000, 3'000, 2'000)).size() == kPiecesMax);
-  CHECK(pieces_of(Covered{}).empty());
+  CHECK(pieces_of(covered).omitted_bytes == 0);
+  const Pieces many = pieces_of(conversation(2'000, 3'000, 2'000));
+  CHECK(many.texts.size() == kPiecesMax);
+  CHECK(many.omitted_bytes > 2'000 * 3'000 / 2);
+  CHECK(pieces_of(Covered{}).texts.empty());
 }
 
 TEST_CASE("only what comes before the turn is covered until a model has answered it") {
@@ -75,9 +78,10 @@ TEST_CASE("a continuation keeps the user's words, the plan, files and open work"
     next.messages.insert(next.messages.begin(), message(ports::Role::user, first));
     next.questions = {1};
     next.continued = true;
-    for (const std::string& piece : pieces_of(next)) CHECK_FALSE(piece.contains("the summary"));
+    for (const std::string& piece : pieces_of(next).texts)
+      CHECK_FALSE(piece.contains("the summary"));
     ports::ModelRequest request;
-    put_summary_request(next, pieces_of(next).front(), "", request);
+    put_summary_request(next, pieces_of(next).texts.front(), "", request);
     CHECK(request.tools.empty());
     CHECK(request.messages.front().text.contains("the summary"));
     const std::string second = continuation_of(next, "another summary", {});

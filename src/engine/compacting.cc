@@ -80,7 +80,7 @@ Result<CompactionMaterial> read_compaction(const Engine::Parts& parts,
 Result<ports::ModelRequest> summary_request(const Engine::Parts& parts,
                                             const CompactionQuery& query) {
   TRY_ASSIGN(const CompactionMaterial material, read_compaction(parts, query));
-  const std::vector<std::string> pieces = pieces_of(material.covered);
+  const std::vector<std::string> pieces = pieces_of(material.covered).texts;
   if (query.piece >= pieces.size())
     return fail(Code::internal, "the conversation has changed during its compaction");
   ports::ModelRequest request;
@@ -157,9 +157,10 @@ ReportCompactionPlanned Engine::Compacting::plan(const Shared& shared) {
   }
   report.covers_through = material->covers_through;
   report.turns = material->covered.questions.size();
-  const std::vector<std::string> pieces = pieces_of(material->covered);
-  report.pieces = pieces.size();
-  report.piece_digests = conversation::piece_digests(material->covered, pieces);
+  const conversation::Pieces pieces = pieces_of(material->covered);
+  report.pieces = pieces.texts.size();
+  report.omitted_bytes = pieces.omitted_bytes;
+  report.piece_digests = conversation::piece_digests(material->covered, pieces.texts);
   report.window_tokens = material->covered.window_tokens;
   return report;
 }
