@@ -383,7 +383,8 @@ Result<void> apply_servers(Config& config) {
   return {};
 }
 
-// Checks that every name in [routing] is a model. The error names the file and line of the name.
+// Checks that every name in [routing] and in context.compact_model is a model. The error names the
+// file and line of the name.
 Result<void> check_names(const Config& config, const std::vector<const ConfigLayer*>& layers) {
   const auto check_name = [&](const std::string& name, const std::string& key,
                               auto member) -> Result<void> {
@@ -401,6 +402,9 @@ Result<void> check_names(const Config& config, const std::vector<const ConfigLay
     TRY(check_name(name, "routing.fallback", &ConfigLayer::routing_fallback));
   for (const std::string& name : config.routing.candidates.value_or(std::vector<std::string>{}))
     TRY(check_name(name, "routing.candidates", &ConfigLayer::routing_candidates));
+  if (config.context.compact_model)
+    TRY(check_name(*config.context.compact_model, "context.compact_model",
+                   &ConfigLayer::compact_model));
   return {};
 }
 

@@ -159,6 +159,8 @@ TEST_CASE("what is wrong is named with file, line and key") {
   CHECK(contains(files.user(kModel + "speed = 1\n").error(), "models.main.speed"));
   CHECK(contains(files.user(kModel + "cost_per_mtok = {in = 1}\n").error(), "cost_per_mtok.in"));
   CHECK(contains(files.user("[routing]\nfallback = [\"gone\"]\n").error(), ":2: routing.fallback"));
+  CHECK(contains(files.user("[context]\ncompact_model = \"gone\"\n").error(),
+                 ":2: context.compact_model"));
 }
 
 TEST_CASE("a folder in place of the file and a file that is too large are refused") {
