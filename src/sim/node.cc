@@ -55,6 +55,7 @@ void Node::start() {
     fake_models_ = fake.get();
     models_ = std::move(fake);
   }
+  if (options_.seams.history) history_ = options_.seams.history(*kernel_);
   processes_ = std::make_unique<FakeProcesses>(*boot_.loop, machine_);
   tools_ = std::make_unique<FakeTools>(*boot_.loop, files_);
   hooks_ = std::make_unique<FakeHooks>(*boot_.loop, governance_);
@@ -64,7 +65,7 @@ void Node::start() {
                             .worker = *boot_.readers,
                             .models = *models_,
                             .workspace = workspace_,
-                            .history = *kernel_,
+                            .history = history_ ? *history_ : *kernel_,
                             .processes = *processes_,
                             .tools = *tools_,
                             .policies = policies_,
@@ -105,6 +106,7 @@ void Node::crash() {
   processes_.reset();
   machine_.lose_runtime();
   models_.reset();
+  history_.reset();
   kernel_.reset();
   seam_.reset();
   store_.reset();

@@ -29,6 +29,8 @@ class Node {
     std::function<std::unique_ptr<store::Store>(store::MemoryStore&)> store;
     // Models used instead of those that play Options::answers.
     std::function<std::unique_ptr<ports::Models>(ports::Loop&)> models;
+    // The history that the engine reads instead of the kernel's, created per boot.
+    std::function<std::unique_ptr<ports::History>(ports::History&)> history;
     std::function<void(const ports::FeedBatch&)> published;
     std::function<void(const state::Session&)> shown;
   };
@@ -112,6 +114,7 @@ class Node {
   std::unique_ptr<store::MemoryStore> store_;
   std::unique_ptr<store::Store> seam_;  // from Seams::store; wraps *store_
   std::unique_ptr<kernel::Kernel> kernel_;
+  std::unique_ptr<ports::History> history_;  // from Seams::history; reads *kernel_
   std::unique_ptr<ports::Models> models_;
   FakeModels* fake_models_ = nullptr;  // *models_, unless Seams::models created them
   FakeMachine machine_;
