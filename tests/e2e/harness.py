@@ -168,10 +168,14 @@ class Daemon:
         atexit.register(self._reap)  # an aborted test or measurement leaves no process behind
         line = self._first_line()
         self.start_seconds = time.monotonic() - started
-        self.url = line.rpartition(" ")[2]
-        self.port = int(self.url.rpartition(":")[2])
-        self.token = (home.data / "token").read_text().strip()
         self._local = threading.local()
+        self._reach(line.rpartition(" ")[2])
+
+    def _reach(self, url):
+        """Takes the address that the daemon printed, and its token."""
+        self.url = url
+        self.port = int(url.rpartition(":")[2])
+        self.token = (self.home.data / "token").read_text().strip()
 
     def _first_line(self):
         lines = []

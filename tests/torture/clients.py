@@ -113,8 +113,7 @@ class CrashingDaemon(harness.Daemon):
         line = self.process.stdout.readline().decode().strip()
         self.listening = line.startswith("listening on http://127.0.0.1:")
         if self.listening:
-            self.port = int(line.rpartition(":")[2])
-            self.token = (home.data / "token").read_text().strip()
+            self._reach(line.rpartition(" ")[2])
         else:
             code = self.process.wait(harness.WAIT_SECONDS)
             assert code == CRASH_EXIT, f"serve said {line!r} and {code}: {self.stderr()}"
