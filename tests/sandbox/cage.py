@@ -4,6 +4,7 @@ Everything belongs to the user that runs the runtime, so every attempt would suc
 sandbox: the sandbox stops it, not the permissions of the file system.
 """
 
+import atexit
 import contextlib
 import ctypes
 import json
@@ -18,9 +19,6 @@ import threading
 import time
 import unittest
 
-AGENTRT = os.environ.get("AGENTRT_BIN", "")
-PROBE = os.environ.get("SANDBOX_PROBE_BIN", "")
-ATTACK = os.environ.get("SANDBOX_ATTACK_BIN", "")
 NOBODY = 65534
 SECRET = "canary-7f3a"
 PR_SET_DUMPABLE = 4
@@ -28,6 +26,19 @@ PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWUSER = 0x10000000
 NAMESPACES = ["userNamespace", "mountNamespace", "pidNamespace", "networkNamespace",
               "ipcNamespace"]
+
+
+def _programs():
+    """Copies the programs to a folder that every user can reach: a build may be in root's home."""
+    folder = tempfile.mkdtemp(prefix="agentrt_programs_", dir="/var/tmp")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.chmod(folder, 0o755)
+    names = ("AGENTRT_BIN", "SANDBOX_PROBE_BIN", "SANDBOX_ATTACK_BIN")
+    return [shutil.copy(os.environ[name], folder) if os.environ.get(name) else ""
+            for name in names]
+
+
+AGENTRT, PROBE, ATTACK = _programs()
 
 
 def users():
