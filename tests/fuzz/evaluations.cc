@@ -22,7 +22,7 @@ std::string Texts::evaluation() {
     }
     text += one({"; ", "\n", " || ", " && "});
   }
-  return text + one({"a1", "a1 $v", "a2 w", "echo", "a1 \"$w\""});
+  return text + one({"a1", "a1 $v", "a2 w", "echo", "a1 \"$w\"", "env -u $v a1 x1"});
 }
 
 // Variables of the text, variables that bash evaluates, and variables named by bash's own values.
@@ -58,7 +58,7 @@ std::string Texts::value() {
 
 std::string Texts::assigned(const std::string& name, const std::string& value) {
   const std::string n = name, v = value;
-  switch (below(34)) {
+  switch (below(36)) {
     case 0:
       return n + "+=" + v;
     case 1:
@@ -116,6 +116,12 @@ std::string Texts::assigned(const std::string& name, const std::string& value) {
       return "{ " + n + "=" + v + "; }";
     case 25:
       return "wait -p " + n;
+    case 26:  // an error discards the rest of the line
+      return one({": $((1/0)); ", ": $((1-&2)); ", "w=$((1/0)) ", "readonly w; w=1; ", "w=${x y}; ",
+                  "f() { : $[1/0]; }; f; "}) +
+             n + "=" + v + one({"\n", ";\n", " #\n"});
+    case 27:
+      return n + "=" + v + one({"$((1/0))\n", "$((v[))\n", "$((1-&3))\n", "${v:1/0}\n"});
     default:
       return n + "=" + v;
   }

@@ -227,6 +227,17 @@ class Analyser {
     return !arg.known && (doubled ? arg.many : !arg.single);
   }
 
+  // Whether two findings have the same inner commands and texts.
+  static bool runs_alike(const Findings& a, const Findings& b) {
+    return std::ranges::equal(a.commands, b.commands,
+                              [](const Findings::Inner& left, const Findings::Inner& right) {
+                                return std::ranges::equal(left.args, right.args, {}, &Arg::text,
+                                                          &Arg::text);
+                              }) &&
+           std::ranges::equal(a.texts, b.texts, {}, &Findings::InnerText::text,
+                              &Findings::InnerText::text);
+  }
+
   // A word that may vanish or split shifts the following words, which then may mean something else.
   // Adds the hazards of both cases.
   static void find_in_other_places(const Args& args, Findings& out) {
@@ -248,7 +259,7 @@ class Analyser {
         if (hazard.word < origin.size()) hazard.word = origin[hazard.word];
         out.hazards.push_back(std::move(hazard));
       }
-      if (other.commands.size() != out.commands.size() || other.texts.size() != out.texts.size())
+      if (!runs_alike(other, out))
         out.runs(kNoWord,
                  "what " + args[0].text + " runs depends on a word that may expand to nothing");
     }

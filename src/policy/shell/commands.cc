@@ -62,14 +62,16 @@ void Reader::list(Stop stop, std::string_view words) {
   if (!enter()) return;
   const bool outermost = reading_.depth == 1 && substitutions_ == 0;
   bool straight = outermost;  // the next pipeline runs unconditionally
+  bool begins = outermost;    // it is the first of its line
   for (skip_blanks_and_newlines(); !at_stop(stop, words); skip_blanks_and_newlines()) {
     const std::size_t before = position_;
     const std::size_t commands = reading_.script.commands.size();
     const bool assigns = straight && assignment_ahead();
     pipeline();
     skip_blanks();
-    if (assigns) assigned_by(commands);
+    if (assigns) assigned_by(commands, begins);
     straight = outermost && !looking_at("&&") && !looking_at("||");
+    begins = straight && peek() == '\n';
     if (at_stop(stop, words)) break;
     if (!separator()) {
       fail("syntax error: unexpected operator");
@@ -86,12 +88,24 @@ bool Reader::assignment_ahead() {
   return at > 0 && peek(at) == '=';
 }
 
-// Records the variables that a pipeline has set, if it is only an assignment.
-void Reader::assigned_by(std::size_t first) {
+// Records the variables that a pipeline has set, if it is only an assignment. An expansion that
+// fails, such as $((1/0)), and an assignment to a read-only variable discard the rest of their
+// line, and bash continues with the next one. So only the first assignment of a line is certain for
+// later lines, and only if its value cannot fail.
+void Reader::assigned_by(std::size_t first, bool begins_line) {
   const auto& commands = reading_.script.commands;
   const bool background = peek() == '&' && peek(1) != '&';
   if (commands.size() != first + 1 || !commands[first].words.empty() || background) return;
-  for (const Assignment& given : commands[first].assignments) reading_.assigned.insert(given.name);
+  bool certain = begins_line;
+  for (const Assignment& given : commands[first].assignments) {
+    certain = certain && std::ranges::all_of(given.value.pieces, [](const Piece& piece) {
+                return piece.kind == Piece::Kind::text || piece.kind == Piece::Kind::variable;
+              });
+    const bool fresh = reading_.assigned.insert(given.name).second;
+    if (fresh && !certain) reading_.of_line.insert(given.name);
+    if (!fresh && certain) reading_.of_line.erase(given.name);
+    certain = false;
+  }
 }
 
 bool Reader::separator() {
@@ -113,6 +127,9 @@ bool Reader::take_joint(std::string_view sign) {
 void Reader::newline() {
   take();
   read_here_bodies();
+  if (reading_.depth > 1) return;  // within a command of several lines
+  for (const std::string& name : reading_.of_line) reading_.assigned.erase(name);
+  reading_.of_line.clear();
 }
 
 // --- pipelines ---

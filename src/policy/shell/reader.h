@@ -26,6 +26,7 @@ struct Reading {
   std::size_t depth = 0;
   std::size_t bytes = 0;           // size of all texts read so far
   std::set<std::string> assigned;  // variables that the text has certainly set so far
+  std::set<std::string> of_line;   // of these: set for the rest of their line only
 };
 
 class Reader {
@@ -100,7 +101,7 @@ class Reader {
   void list(Stop stop, std::string_view words = {});
   bool at_stop(Stop stop, std::string_view words);
   bool assignment_ahead();
-  void assigned_by(std::size_t first);
+  void assigned_by(std::size_t first, bool begins_line);
   bool separator();
   bool take_joint(std::string_view sign);
   void joint(std::string_view sign) { reading_.script.joints.push_back({sign, 0}); }
